@@ -1,0 +1,50 @@
+"""How much a search may spend, in all, over all runs of the script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import checks
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Totals that end a search, whichever is reached first. Run again with more, and it goes on.
+
+    Args:
+        steps: steps of training.
+        seconds: time spent in pulls, all workers added up; a number, or text such as "8h".
+        cost: the sum of the "cost" that pulls report.
+
+    >>> Budget(seconds="2h").seconds
+    7200.0
+    """
+
+    steps: int | None = None
+    seconds: float | str | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps is None and self.seconds is None and self.cost is None:
+            raise ValueError("budget must give steps, seconds or cost, got none of them")
+        if self.steps is not None:
+            object.__setattr__(self, "steps", checks.whole("budget", self.steps, 1))
+        if self.seconds is not None:
+            object.__setattr__(self, "seconds", checks.seconds("budget", self.seconds))
+        if self.cost is not None:
+            object.__setattr__(self, "cost", checks.between("cost", self.cost, 0))
+
+    @classmethod
+    def of(cls, value: int | str | Budget) -> Budget:
+        """A whole number means steps; text such as "8h" means time in pulls."""
+        if isinstance(value, Budget):
+            return value
+        return cls(seconds=value) if isinstance(value, str) else cls(steps=value)
+
+    def allows(self, seconds: float, cost: float) -> bool:
+        """Whether more may be spent; steps are the strategy's to count."""
+        return (self.seconds is None or seconds < float(self.seconds)) and (self.cost is None or cost < self.cost)
+
+    def beyond_steps(self) -> Budget | None:
+        """The limits that are not steps, if there are any."""
+        return None if self.seconds is None and self.cost is None else Budget(seconds=self.seconds, cost=self.cost)

@@ -1,0 +1,199 @@
+"""Where arms save and find their state, and what is dropped when disk is short.
+
+A checkpoint is a directory. It is written aside, sealed with a list of its files and their checksums, and renamed into place:
+whole, or absent.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Collection, Iterable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from . import checks
+
+SEAL = "manyarms.json"
+"""The file that makes a directory a checkpoint: its other files, with size and checksum."""
+
+
+class Checkpoints:
+    """The saved states of one study's arms.
+
+    Args:
+        directory: where they are kept; each study has a directory of its own below it.
+        max_bytes: the most they may take, such as "5GB"; the arms least likely to be pulled again lose theirs first.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str], max_bytes: int | str | None = None) -> None:
+        self.directory = Path(directory)
+        self.max_bytes = None if max_bytes is None else checks.size("max_bytes", max_bytes)
+        self._sizes: dict[str, int] = {}
+        self._reserved: dict[int, int] = {}  # by arm in flight
+        self._largest = 0
+        self.used = 0  # bytes taken
+
+    def open(self, study: str) -> None:
+        """Use the directory of this study, and see what is there."""
+        self.directory = self.directory.absolute() / slug(study)
+        self._sizes = {}
+        if self.directory.is_dir():
+            with os.scandir(self.directory) as entries:
+                for entry in entries:
+                    if entry.is_dir():
+                        self._sizes[entry.name] = size_of(Path(entry.path))
+        self.used = sum(self._sizes.values())
+        self._largest = max(self._sizes.values(), default=0)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sizes and (self.directory / name / SEAL).exists()
+
+    def path(self, name: str) -> Path:
+        """Where the checkpoint of this name is, or will be."""
+        return self.directory / name
+
+    def new_name(self, arm: int, stop: int) -> str:
+        """A name no checkpoint has had: what a killed worker left behind is never taken for it."""
+        return f"arm-{arm}-step-{stop}-{secrets.token_hex(4)}"
+
+    def add(self, name: str, size: int) -> None:
+        """Note a checkpoint that a pull saved."""
+        self._sizes[name] = size
+        self.used += size
+        self._largest = max(self._largest, size)
+
+    def note_refused(self, size: int) -> None:
+        """Remember that a checkpoint of this size had no room, so that more is made next time."""
+        self._largest = max(self._largest, size)
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Remove checkpoints, if they are there."""
+        for name in names:
+            self.used -= self._sizes.pop(name, 0)
+            remove(self.directory / name)
+
+    def sweep(self, keep: Collection[str]) -> list[str]:
+        """Remove everything but these: what was being written when a process died, and what is no longer needed."""
+        doomed = [name for name in self._sizes if name not in keep]
+        self.drop(doomed)
+        return doomed
+
+    def reserve(self, arm: int, slots: int) -> int | None:
+        """How much a pull of this arm may save, with up to `slots` pulls at once, so that `max_bytes` holds whatever they do.
+
+        None: no limit. The room is the arm's until `release`.
+        """
+        if self.max_bytes is None:
+            return None
+        self._reserved.pop(arm, None)
+        free = self.max_bytes - self.used - sum(self._reserved.values())
+        self._reserved[arm] = max(0, free) // max(1, slots - len(self._reserved))
+        return self._reserved[arm]
+
+    def release(self, arm: int) -> None:
+        """The pull of this arm has ended: give its room back."""
+        self._reserved.pop(arm, None)
+
+    def shortage(self, slots: int) -> int:
+        """Bytes to free so that the next pulls can each save as much as the largest checkpoint so far; 0 if there is room."""
+        if self.max_bytes is None:
+            return 0
+        coming = sum(self._reserved.values()) + max(1, slots - len(self._reserved)) * self._largest
+        return max(0, self.used + coming - self.max_bytes)
+
+    def evict(self, excess: int, owner: Mapping[str, int], promise: Callable[[int], float], needed: Collection[str]) -> None:
+        """Drop checkpoints to free so many bytes, of the arms least likely to be pulled again first.
+
+        Args:
+            excess: bytes to free.
+            owner: the arm of each checkpoint.
+            promise: how likely an arm is to be pulled again.
+            needed: checkpoints that must stay.
+        """
+        spare = {name: size for name, size in self._sizes.items() if name not in needed}
+        order = sorted(spare, key=lambda name: promise(owner[name]) if name in owner else -math.inf)
+        self.drop(
+            first_to_go(order, spare, excess + (self.max_bytes or 0) // 20)
+        )  # a little more, so that not every pull sorts
+
+    def close(self) -> None:
+        """Remove the directory if nothing was ever saved in it."""
+        if not self._sizes and self.directory.is_dir():
+            remove(self.directory)
+
+
+def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> list[str]:
+    """The shortest beginning of `order` that frees `excess` bytes; all of it if that is too little."""
+    gone = []
+    for name in order:
+        if excess <= 0:
+            break
+        gone.append(name)
+        excess -= sizes[name]
+    return gone
+
+
+def seal(staged: Path, final: Path) -> int:
+    """Turn a directory of files into a checkpoint: checksum, sync, rename. Gives its size."""
+    files = sorted(path for path in staged.rglob("*") if path.is_file() and path.name != SEAL)
+    content = {str(path.relative_to(staged)): [path.stat().st_size, _checksum(path)] for path in files}
+    (staged / SEAL).write_text(json.dumps(content))
+    for path in (*files, staged / SEAL, staged):
+        _sync(path)
+    staged.rename(final)
+    _sync(final.parent)
+    return size_of(final)
+
+
+def sealed_size(directory: Path) -> int:
+    """The bytes the directory will take at most once it is sealed."""
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    return sum(path.stat().st_size + 80 + 6 * len(str(path.relative_to(directory))) for path in files) + 2
+
+
+def is_sound(checkpoint: Path) -> bool:
+    """Whether every file is there as it was when the checkpoint was sealed."""
+    try:
+        content = json.loads((checkpoint / SEAL).read_text())
+        return all(
+            (checkpoint / name).stat().st_size == size and _checksum(checkpoint / name) == checksum
+            for name, (size, checksum) in content.items()
+        )
+    except (OSError, ValueError, AttributeError, TypeError):
+        return False
+
+
+def size_of(directory: Path) -> int:
+    """The bytes of all files below a directory."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+def remove(directory: Path) -> None:
+    """Delete a directory and all below it; what cannot be deleted stays."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def slug(study: str) -> str:
+    """A directory name for any study name: its letters and digits, and a checksum that tells it from others."""
+    words = "".join(c if c.isascii() and c.isalnum() else "-" for c in study)[:40].strip("-")
+    return f"{words or 'study'}-{blake2b(study.encode(), digest_size=4).hexdigest()}"
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        digest = blake2b(digest_size=16)
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,101 @@
+"""Checks of arguments: each returns the value, or raises an error that names the argument, the rule and what was given."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from decimal import Decimal
+from numbers import Integral, Real
+
+_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+
+
+def between(name: str, value: float, low: float, high: float = math.inf) -> float:
+    """A real number in [low, high]."""
+    number = _number(name, value)
+    if not low <= number <= high:  # written this way round so that NaN fails too
+        raise ValueError(f"{name} must be {_range(low, high)}, got {value!r}")
+    return number
+
+
+def finite(name: str, value: float) -> float:
+    """A real number that is neither NaN nor infinite."""
+    number = _number(name, value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def whole(name: str, value: int, low: int | None = None) -> int:
+    """A whole number, at least `low`; 3.0 is not one, and neither is True."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if low is not None and value < low:
+        raise ValueError(f"{name} must be at least {low}, got {value!r}")
+    return int(value)
+
+
+def flag(name: str, value: bool) -> bool:
+    """True or False, and nothing that only looks like it."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def one_of(name: str, value: str, options: Collection[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def seconds(name: str, value: float | str) -> float:
+    """A duration above zero: seconds, or text such as "90s", "10m", "1.5h", "2d"."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(s|m|min|h|d)\s*", value)
+        if match is None:
+            raise ValueError(f'{name} must be seconds or text such as "90s", "10m", "8h", "2d", got {value!r}')
+        number = float(match[1]) * _UNITS[match[2]]
+    else:
+        number = between(name, value, 0)
+    if number == 0:
+        raise ValueError(f"{name} must be above 0, got {value!r}")
+    return number
+
+
+def size(name: str, value: int | str) -> int:
+    """A number of bytes above zero: a whole number, or text such as "500MB" or "5GiB"."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", value.upper())
+        if match is None or match[2] not in _BYTES:
+            raise ValueError(f'{name} must be bytes or text such as "500MB" or "5GB", got {value!r}')
+        value = int(Decimal(match[1]) * _BYTES[match[2]])
+    return whole(name, value, 1)
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return math.inf if value > 0 else -math.inf
+
+
+def _range(low: float, high: float) -> str:
+    if high == math.inf:
+        return f"at least {low:g}"
+    return f"at most {high:g}" if low == -math.inf else f"between {low:g} and {high:g}"

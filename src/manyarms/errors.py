@@ -1,0 +1,43 @@
+"""What can go wrong, in the user's words. Wrong arguments are `ValueError` and `TypeError` instead."""
+
+from __future__ import annotations
+
+
+class ManyarmsError(Exception):
+    """The root of the library's own errors."""
+
+
+class StudyLocked(ManyarmsError):
+    """Another process is writing this study."""
+
+
+class StudyMismatch(ManyarmsError):
+    """A stored study was made with other arguments than those given now."""
+
+
+class StudyNotFound(ManyarmsError):
+    """The storage holds no study of this name."""
+
+
+class StorageError(ManyarmsError):
+    """The storage could not be opened, read or written."""
+
+
+class SchemaError(StorageError):
+    """The storage was written by a version of the library with another table layout."""
+
+
+class NoResult(ManyarmsError):
+    """No pull has succeeded, so there is nothing to recommend."""
+
+
+class CheckpointLost(ManyarmsError):
+    """A saved model is missing or damaged and was not retrained."""
+
+
+class WorkerError(ManyarmsError):
+    """Worker processes cannot be started, or cannot load the function."""
+
+
+class ManyarmsWarning(UserWarning):
+    """Something the user should look at; the study goes on."""

@@ -1,0 +1,19 @@
+"""What happened, in order: the truth of a study."""
+
+from __future__ import annotations
+
+from .memory import MemoryJournal
+from .protocol import Event, Journal
+
+__all__ = ["Event", "Journal", "MemoryJournal", "open_journal"]
+
+
+def open_journal(storage: str | Journal | None, name: str, write: bool = True) -> Journal:
+    """The journal of a study: in memory, in a database by URL or path, or one of the user's own."""
+    if storage is None:
+        return MemoryJournal(name)
+    if not isinstance(storage, str):
+        return storage
+    from .sql import SqlJournal  # SQLAlchemy takes a while to import, and a study in memory needs none
+
+    return SqlJournal(storage, name, write)

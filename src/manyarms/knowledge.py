@@ -1,0 +1,121 @@
+"""What a study knows: its strategy, its scale of rewards and its counts, all rebuilt from the journal."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+
+from .core import Pull
+from .errors import StudyMismatch
+from .journal import Event, Journal
+from .spaces import to_json
+from .strategies import Strategy, complete
+from .strategies.scaling import Adaptive, Bounded, Scaler, Unscaled
+from .tally import Tally, asked_event
+
+
+class Knowledge:
+    """A strategy that is fed a journal, as it is written or as it is read back.
+
+    Args:
+        strategy: fresh, with the arguments the study began with.
+        direction: "maximize" or "minimize", of the rewards in the journal.
+        bounds: the lowest and highest reward there can be, if the user knows them.
+    """
+
+    def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
+        self.strategy = strategy
+        self.complete = complete(strategy)
+        self.tally = Tally()
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._scaler = _scaler(strategy, self._sign, bounds)
+
+    def ask(self) -> tuple[Pull, Event] | None:
+        """The strategy's next pull, with its entry for the journal."""
+        pull = self.strategy.ask()
+        if pull is None:
+            return None
+        is_new = pull.arm.id not in self.tally.arms
+        space = self.complete.book.space if self.complete is not None else None
+        event = asked_event(pull, to_json(space, pull.config) if is_new else None, is_new)
+        self.tally.count(event, pull.arm)
+        return pull, event
+
+    def learn(self, event: Event) -> None:
+        """Take in the end of a pull."""
+        assert event.arm is not None
+        pull = self.tally.in_flight[event.arm].pull
+        self.tally.count(event)
+        reward = None if event.reward is None else self._scaler.scale(self._sign * event.reward)
+        self.strategy.tell(pull, reward)
+
+    def change_budget(self, event: Event) -> None:
+        """Go on to another total."""
+        assert self.complete is not None
+        self.tally.count(event)
+        self.complete.book.budget = event.data["budget"]
+
+    def replay(self, journal: Journal, use_snapshot: bool = True) -> None:
+        """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it."""
+        snapshot = journal.snapshot() if use_snapshot and self.complete is not None else None
+        if snapshot is not None:
+            self.load(snapshot[1])
+        for event in journal.events(since=self.tally.events):
+            if event.kind == "asked":
+                self._ask_again(event, self.tally.events)
+            elif event.kind == "budget":
+                self.change_budget(event)
+            else:
+                self.learn(event)
+
+    def _ask_again(self, event: Event, number: int) -> None:
+        answer = self.ask()
+        if answer is None or answer[1].decision != event.decision:
+            now = "nothing" if answer is None else describe(answer[1])
+            raise StudyMismatch(
+                f"event {number} of the journal asks for {describe(event)}, but the strategy now asks for {now}: "
+                "the space, the strategy or the library's version is not the one this study was made with"
+            )
+
+    def state(self) -> str:
+        """All of it as text: JSON, with arrays in base64."""
+        assert self.complete is not None
+        state = {"tally": self.tally.state(), "scaler": self._scaler.state(), "strategy": self.complete.state()}
+        return json.dumps(state, default=_write_array)
+
+    def load(self, text: str) -> None:
+        """Take back what `state` gave."""
+        state = json.loads(text, object_hook=_read_array)
+        assert self.complete is not None
+        self.complete.load(state["strategy"])
+        self._scaler.load(state["scaler"])
+        self.tally.load(state["tally"], self.complete.book.arms)
+
+
+def describe(event: Event) -> str:
+    """An asked pull in words."""
+    config = f" with {event.data['config']!r:.200}" if "config" in event.data else ""
+    return f"arm {event.arm} from {event.start} to {event.stop}{config}"
+
+
+def _scaler(strategy: Strategy, sign: float, bounds: tuple[float, float] | None) -> Scaler:
+    if not getattr(strategy, "unit_reward", False):
+        return Unscaled()
+    if bounds is None:
+        return Adaptive()
+    return Bounded(*sorted((sign * bounds[0], sign * bounds[1])))
+
+
+def _write_array(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"__array__": value.dtype.str, "data": base64.b64encode(value.tobytes()).decode()}
+    raise TypeError(f"a strategy's state must be JSON and arrays, got {type(value).__name__}")
+
+
+def _read_array(value: dict[str, Any]) -> Any:
+    if "__array__" in value:
+        return np.frombuffer(base64.b64decode(value["data"]), dtype=value["__array__"])
+    return value

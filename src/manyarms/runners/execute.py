@@ -1,0 +1,153 @@
+"""Runs one pull, wherever it is run: calls the user's function and turns all it can do into an outcome."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..checkpoints import remove, seal, sealed_size
+from ..core import Outcome
+from .running import DamagedCheckpoint, RunningPull, finite_curve
+from .task import Slice, Task
+
+Function = Callable[..., Any]
+
+
+def takes_config(function: Function) -> bool:
+    """Whether the function wants the plain config: its first parameter is called `config`."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
+    return bool(names) and names[0] == "config"
+
+
+def execute(function: Function, task: Task) -> Outcome:
+    """Run one pull to its outcome; nothing the function does gets past this but `KeyboardInterrupt`."""
+    began = time.perf_counter()
+    if task.attempt > 1:
+        remove(task.staged)  # what the attempt before left
+    with tempfile.TemporaryDirectory(prefix="manyarms-") if task.recipe else _Nowhere() as scratch:
+        try:
+            again = retrain(function, task.recipe, Path(scratch))
+            previous = again.get(task.pull.arm.id, task.previous)
+            parent = again.get(task.pull.arm.parents[0], task.parent) if task.parent is not None else None
+            pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room)
+            value = function(pull.config if takes_config(function) else pull)
+            reward, cost, metrics = read_value(value)
+        except DamagedCheckpoint as damage:
+            return replace(_failed(task, began, f"the checkpoint {damage} is damaged or missing"), damaged=str(damage))
+        except MemoryError as error:
+            return _failed(task, began, "out of memory", error)
+        except BadReward as error:
+            return _failed(task, began, str(error))
+        except (Exception, SystemExit) as error:
+            return _failed(task, began, f"{type(error).__name__}: {error}", error)
+    name, size, unsaved = _keep(task, pull)
+    return Outcome(
+        task.pull,
+        reward,
+        seconds=time.perf_counter() - began,
+        cost=cost,
+        metrics=metrics,
+        curve=finite_curve(pull.curve),
+        checkpoint=name,
+        size=size,
+        unsaved=unsaved,
+        inherited=pull.parent is not None and pull.parent.used,
+        attempts=task.attempt,
+        retrained=sum(part.pull.steps for part in task.recipe),
+    )
+
+
+def read_value(value: Any) -> tuple[float, float | None, dict[str, float]]:
+    """The reward, the cost if any, and the other metrics in what a user's function returned."""
+    if not isinstance(value, Mapping):
+        return _number("the function", value), None, {}
+    if "reward" not in value:
+        raise BadReward(f"the function returned a dict without 'reward': {sorted(map(str, value))}")
+    reward = _number("'reward'", value["reward"])
+    cost = _number("'cost'", value["cost"]) if value.get("cost") is not None else None
+    if cost is not None and cost < 0:
+        raise BadReward(f"'cost' must be at least 0, got {cost!r}")
+    others = {str(key): _metric(item) for key, item in value.items() if key not in ("reward", "cost")}
+    return reward, cost, {key: item for key, item in others.items() if item is not None}
+
+
+class BadReward(ValueError):
+    """What the function returned is no reward."""
+
+
+def _number(what: str, value: Any) -> float:
+    """A finite float from any number: Python's, NumPy's, a tensor of one element."""
+    if value is None or isinstance(value, (str, bytes)):
+        raise BadReward(f"{what} must give a number, got {value!r}")
+    try:
+        number = float(value.item() if hasattr(value, "item") else value)
+    except Exception:
+        raise BadReward(f"{what} must give a number, got {type(value).__name__} {value!r:.80}") from None
+    if not math.isfinite(number):
+        raise BadReward(f"{what} gave {number}")
+    return number
+
+
+def _metric(value: Any) -> float | None:
+    try:
+        return _number("", value)
+    except BadReward:
+        return None
+
+
+def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[int, Path]:
+    """Train pulls again in a scratch directory: gives, by arm, where the state it ended with is."""
+    places: list[Path] = []
+    latest: dict[int, Path] = {}
+    for part in recipe:
+        arm, number = part.pull.arm.id, len(places)
+        parent = places[part.parent] if isinstance(part.parent, int) else part.parent
+        pull = RunningPull(part.pull, part.seed, scratch / f"{number}.part", latest[arm] if part.pull.start else None, parent)
+        function(pull)
+        places.append(scratch / str(number))
+        seal(pull.directory, places[-1])
+        latest[arm] = places[-1]
+    return latest
+
+
+def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
+    """Seal what the pull saved: the checkpoint's name, its size, and why there is none if there should be."""
+    if not task.staged.exists():
+        return None, pull.refused, pull.unsaved
+    unsaved, size = pull.unsaved, sealed_size(task.staged)
+    if unsaved is None and task.room is not None and size > task.room:
+        unsaved = f"{size} bytes, but max_bytes leaves {task.room}"
+    if unsaved is None:
+        try:
+            return task.final.name, seal(task.staged, task.final), None
+        except OSError as error:
+            unsaved = str(error)
+    remove(task.staged)
+    return None, size, unsaved
+
+
+def _failed(task: Task, began: float, reason: str, error: BaseException | None = None) -> Outcome:
+    remove(task.staged)
+    details = None if error is None else "".join(traceback.format_exception(error))[-4000:]
+    seconds = time.perf_counter() - began
+    return Outcome(task.pull, reason=reason[:500], details=details, seconds=seconds, attempts=task.attempt)
+
+
+class _Nowhere:
+    """A scratch directory for a task that needs none."""
+
+    def __enter__(self) -> str:
+        return ""
+
+    def __exit__(self, *error: object) -> None:
+        pass

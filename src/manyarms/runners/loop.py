@@ -1,0 +1,91 @@
+"""The only loop: ask, run, tell, until there is nothing to ask and nothing in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from ..core import Outcome, Pull
+from .protocol import Runner
+from .task import Task
+
+_QUICK = 0.05
+"""Seconds of a pull below which, with several workers, the next is asked for before its reward is written: else workers that are
+free every few milliseconds would mostly wait for the disk."""
+
+
+class Client(Protocol):
+    """The study, as far as the loop needs to know it."""
+
+    def ask(self) -> Pull | None:
+        """The next pull to start."""
+
+    def task(self, pull: Pull, slots: int) -> Task:
+        """What a worker needs to run it, where up to `slots` run at once."""
+
+    def lose(self, checkpoint: str) -> None:
+        """A checkpoint turned out to be damaged."""
+
+    def record(self, outcomes: Iterable[Outcome]) -> None:
+        """Write down what came of pulls, then learn it."""
+
+
+def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int = 0, deterministic: bool = False) -> None:
+    """Keep the runner's workers busy until the study is done, or `stopped` and drained.
+
+    Args:
+        study: asks and records.
+        runner: runs the pulls.
+        stopped: ask for no more.
+        retries: how often a failed pull is started again.
+        deterministic: record outcomes one by one in the order they were asked for, whenever they arrive, so that the
+            decisions depend on nothing else.
+    """
+    flight: dict[int, Task] = {}  # by arm, in the order asked
+    arrived: dict[int, Outcome] = {}
+
+    def fill(free: int) -> None:
+        """Give free workers something to do."""
+        for _ in range(free):
+            if stopped() or (pull := study.ask()) is None:
+                return
+            flight[pull.arm.id] = study.task(pull, runner.workers)
+            runner.submit(flight[pull.arm.id])
+
+    while True:
+        fill(runner.workers - len(flight))
+        if not flight:
+            return
+        while not (ready := _ready(flight, arrived, deterministic)):
+            for outcome in runner.collect():
+                again = _again(study, flight[outcome.pull.arm.id], outcome, retries, runner.workers)
+                if again is None:
+                    arrived[outcome.pull.arm.id] = outcome
+                else:
+                    flight[outcome.pull.arm.id] = again
+                    runner.submit(again)
+        outcomes = [arrived.pop(arm) for arm in ready]
+        if not deterministic and runner.workers > 1 and max(outcome.seconds for outcome in outcomes) < _QUICK:
+            fill(runner.workers + len(ready) - len(flight))
+        study.record(outcomes)
+        for arm in ready:
+            del flight[arm]
+
+
+def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: bool) -> list[int]:
+    """The arms whose outcomes may be recorded now."""
+    if not deterministic:
+        return list(arrived)
+    oldest = next(iter(flight))
+    return [oldest] if oldest in arrived else []
+
+
+def _again(study: Client, task: Task, outcome: Outcome, retries: int, slots: int) -> Task | None:
+    """The task to start once more, if it should be: with a damaged checkpoint trained anew, or as a retry."""
+    if outcome.damaged is not None:
+        study.lose(outcome.damaged)
+        return replace(study.task(task.pull, slots), attempt=task.attempt)
+    if outcome.reward is None and task.attempt <= retries:
+        return replace(task, attempt=task.attempt + 1)
+    return None

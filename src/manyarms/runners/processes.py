@@ -1,0 +1,203 @@
+"""A supervised pool of worker processes. A worker that dies or takes too long costs one pull, never the pool."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from multiprocessing import Pipe
+from multiprocessing.connection import wait
+
+import cloudpickle
+
+from .. import checks
+from ..core import Outcome
+from ..errors import WorkerError
+from .execute import Function
+from .leases import device_leases
+from .simulated import timed_out
+from .task import Task
+from .worker import READY
+
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[3]); from manyarms.runners.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_LOOK = 1.0  # seconds between looks at whether a silent worker is still alive
+
+
+class ProcessRunner:
+    """Worker processes on this machine. Each is a fresh interpreter that gets the function once, by cloudpickle.
+
+    Unlike multiprocessing it does not import the main script again, so scripts need no `if __name__ == "__main__"`.
+
+    Args:
+        workers: how many.
+        pull_timeout: seconds after which a pull is ended, and its worker with it.
+        resources: {"gpu": 1} leases each worker a device before user code runs.
+    """
+
+    def __init__(
+        self, workers: int, pull_timeout: float | str | None = None, resources: Mapping[str, float] | None = None
+    ) -> None:
+        self.workers = checks.whole("workers", workers, 1)
+        self._limit = None if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
+        self._leases = device_leases(workers, resources)
+        self._pool: list[_Worker | None] = [None] * workers
+
+    def start(self, function: Function) -> None:
+        try:
+            self._function = cloudpickle.dumps(function)
+        except Exception as error:
+            raise TypeError(
+                f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): make what cannot be pickled "
+                "inside the function, or use workers=1"
+            ) from error
+
+    def submit(self, task: Task) -> None:
+        for slot, worker in enumerate(self._pool):
+            if worker is None or worker.task is None:
+                break
+        if worker is None or not worker.alive():
+            worker = self._pool[slot] = _Worker(self._function, self._environment(slot))
+        worker.begin(task, self._limit)
+
+    def collect(self) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        while not outcomes:
+            busy = [worker for worker in self._pool if worker is not None and worker.task is not None]
+            ready = wait([worker.connection for worker in busy], timeout=self._patience(busy))
+            for worker in busy:
+                outcome = self._look_at(worker, worker.connection in ready)
+                if outcome is not None:
+                    outcomes.append(outcome)
+        return outcomes
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def close(self) -> None:
+        for worker in self._pool:
+            if worker is not None:
+                worker.dismiss()
+        for worker in self._pool:
+            if worker is not None:
+                worker.end(grace=0.0 if worker.task else 2.0)
+        self._pool = [None] * self.workers
+
+    def _look_at(self, worker: _Worker, has_news: bool) -> Outcome | None:
+        """The outcome of the worker's task if it has ended, one way or another."""
+        task = worker.task
+        assert task is not None
+        if has_news or not worker.alive():
+            try:
+                news = worker.hear(self._limit)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                worker.end(grace=0.5)
+                self._replace(worker)
+                if not worker.ready:
+                    raise WorkerError(
+                        f"a worker process ended while starting ({worker.manner()}); its own message is above"
+                    ) from None
+                return Outcome(
+                    task.pull, reason=f"the worker {worker.manner()}", seconds=worker.busy_for(), attempts=task.attempt
+                )
+            return news
+        if worker.deadline is not None and time.monotonic() > worker.deadline:
+            worker.end()
+            self._replace(worker)
+            return Outcome(task.pull, reason=timed_out(self._limit or 0), seconds=worker.busy_for(), attempts=task.attempt)
+        return None
+
+    def _replace(self, worker: _Worker) -> None:
+        self._pool[self._pool.index(worker)] = None
+
+    def _patience(self, busy: list[_Worker]) -> float:
+        deadlines = [worker.deadline for worker in busy if worker.deadline is not None]
+        return max(0.0, min([deadline - time.monotonic() for deadline in deadlines] + [_LOOK]))
+
+    def _environment(self, slot: int) -> dict[str, str]:
+        environment = dict(os.environ)
+        for name in _THREADS:
+            environment.setdefault(name, str(max(1, (os.cpu_count() or 1) // self.workers)))
+        lease = self._leases[slot]
+        if lease is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = lease
+        return environment
+
+
+class _Worker:
+    """One worker process and the pipe to it."""
+
+    def __init__(self, function: bytes, environment: dict[str, str]) -> None:
+        self.task: Task | None = None
+        self.deadline: float | None = None
+        self.ready = False
+        self._began = 0.0
+        self.connection, theirs = Pipe()
+        their_lifeline, self._lifeline = os.pipe()
+        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), str(their_lifeline), json.dumps(sys.path)]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                env=environment,
+                pass_fds=(theirs.fileno(), their_lifeline),
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # so that what it starts can be ended with it, and Ctrl-C does not reach it
+            )
+        finally:
+            theirs.close()
+            os.close(their_lifeline)
+        with contextlib.suppress(OSError):  # it died at once: seen when it is listened to
+            self.connection.send_bytes(function)
+
+    def begin(self, task: Task, limit: float | None) -> None:
+        self.task, self._began = task, time.monotonic()
+        self.deadline = self._began + limit if limit is not None and self.ready else None
+        with contextlib.suppress(OSError):
+            self.connection.send_bytes(cloudpickle.dumps(task))
+
+    def hear(self, limit: float | None) -> Outcome | None:
+        """The next message: the outcome of its task, or None if it only says that it is ready."""
+        message = pickle.loads(self.connection.recv_bytes())
+        if isinstance(message, Outcome):
+            self.task = self.deadline = None
+            return message
+        if message != READY:
+            raise WorkerError(f"the function cannot be loaded in a worker process:\n{message}")
+        self.ready, self._began = True, time.monotonic()  # starting up is not part of the pull
+        self.deadline = self._began + limit if limit is not None else None
+        return None
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def busy_for(self) -> float:
+        return time.monotonic() - self._began
+
+    def manner(self) -> str:
+        """How it ended."""
+        code = self._process.returncode
+        if code is None or code >= 0:
+            return f"exited with code {code}"
+        name = signal.Signals(-code).name
+        return f"was killed by {name}" + (" (often: out of memory)" if name == "SIGKILL" else "")
+
+    def dismiss(self) -> None:
+        """Tell it that no more tasks will come."""
+        self.connection.close()
+
+    def end(self, grace: float = 0.0) -> None:
+        """Make sure that it is gone, and all it started."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(grace or 0.001)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.connection.close()
+        with contextlib.suppress(OSError):
+            os.close(self._lifeline)

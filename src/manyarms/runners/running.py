@@ -1,0 +1,135 @@
+"""The pull as the user's function sees it while it runs."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from ..checkpoints import is_sound
+from ..core import Pull
+
+STATE = "state.pickle"
+
+
+class DamagedCheckpoint(BaseException):
+    """A checkpoint is not what it was when it was saved. Not an `Exception`: no user code should swallow it."""
+
+
+class SavedState:
+    """What another pull saved: its files in `directory`, or the object it gave to `save`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._checked = False
+        self.used = False
+
+    @property
+    def directory(self) -> Path:
+        """The files, checked against their checksums."""
+        self.used = True
+        if not self._checked and not is_sound(self._directory):
+            raise DamagedCheckpoint(self._directory.name)
+        self._checked = True
+        return self._directory
+
+    def load(self) -> Any:
+        """The object that was saved; None if only files were."""
+        file = self.directory / STATE
+        return pickle.loads(file.read_bytes()) if file.exists() else None
+
+
+class RunningPull(Mapping[str, Any]):
+    """One slice of training, from `start` to `stop` steps. It can also be read like the config itself: `pull["lr"]`.
+
+    Attributes:
+        config: what the space made.
+        arm: the id of the arm.
+        start, stop: the steps to train.
+        seed: the same for this slice of this arm on any machine, after any restart.
+        parent: on the first pull of a mutant, the saved state of the arm it came from; None if there is none.
+    """
+
+    def __init__(
+        self,
+        pull: Pull,
+        seed: int,
+        staged: Path,
+        previous: Path | None = None,
+        parent: Path | None = None,
+        room: int | None = None,
+    ) -> None:
+        self.config = pull.config
+        self.arm = pull.arm.id
+        self.start = pull.start
+        self.stop = pull.stop
+        self.seed = seed
+        self.parent = SavedState(parent) if parent is not None else None
+        self.curve: list[float] = []
+        self.unsaved: str | None = None
+        self.refused = 0  # bytes that found no room
+        self._previous = SavedState(previous) if previous is not None else None
+        self._staged = staged
+        self._room = room
+
+    @property
+    def steps(self) -> int:
+        """How many steps of training this pull is."""
+        return self.stop - self.start
+
+    @property
+    def previous(self) -> Path | None:
+        """The directory of files that the arm's last pull left; None on its first."""
+        return self._previous.directory if self._previous is not None else None
+
+    @property
+    def directory(self) -> Path:
+        """A directory to save files in; kept when the pull returns."""
+        self._staged.mkdir(parents=True, exist_ok=True)
+        return self._staged
+
+    def load(self) -> Any:
+        """What the arm's last pull saved; None on its first."""
+        return self._previous.load() if self._previous is not None else None
+
+    def save(self, state: Any) -> None:
+        """Save any Python object, to be loaded by the arm's next pull, by its mutants and by `study.best_model()`.
+
+        If the disk is full the pull goes on without: the arm will be trained again to this point should it be needed.
+        """
+        data = cloudpickle.dumps(state)
+        if self._room is not None and len(data) > self._room:
+            self.unsaved, self.refused = f"{len(data)} bytes, but max_bytes leaves {self._room}", len(data)
+            return
+        try:
+            (self.directory / STATE).write_bytes(data)
+        except OSError as error:
+            self.unsaved = str(error)
+
+    def report(self, reward: Any) -> None:
+        """Note a point of the learning curve."""
+        self.curve.append(float(reward))
+
+    def __getitem__(self, name: str) -> Any:
+        return self.config[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.config)
+
+    def __len__(self) -> int:
+        return len(self.config)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<pull of arm {self.arm} from {self.start} to {self.stop}: {self.config!r}>"
+
+
+def finite_curve(curve: list[float]) -> tuple[float, ...]:
+    """The reported rewards that can be stored."""
+    return tuple(point for point in curve if math.isfinite(point))

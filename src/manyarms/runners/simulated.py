@@ -1,0 +1,69 @@
+"""Pulls take simulated time: a thousand workers and ten thousand hours in seconds."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import replace
+
+from .. import checks
+from ..core import Outcome, Pull
+from .execute import Function, execute
+from .task import Task
+
+
+class SimulatedRunner:
+    """Many workers with a clock of their own. The function runs at once; its outcome comes when the clock says so.
+
+    Args:
+        workers: how many pulls run at once.
+        seconds: how long a pull takes, given the pull; by default one second a step.
+        pull_timeout: seconds after which a pull is ended.
+
+    >>> import manyarms as ma
+    >>> runner = ma.SimulatedRunner(workers=100, seconds=lambda pull: 3600 * pull.steps)
+    >>> study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=1000, seed=0))
+    >>> study.optimize(lambda config: config["x"], runner=runner, progress=False)
+    >>> runner.now() / 3600
+    10.0
+    """
+
+    def __init__(
+        self, workers: int, seconds: Callable[[Pull], float] | None = None, pull_timeout: float | str | None = None
+    ) -> None:
+        self.workers = checks.whole("workers", workers, 1)
+        self._seconds = seconds or (lambda pull: float(pull.steps))
+        self._limit = float("inf") if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
+        self._now = 0.0
+
+    def start(self, function: Function) -> None:
+        self._function = function
+        self._queue: list[tuple[float, int, Outcome]] = []
+        self._submitted = 0
+
+    def submit(self, task: Task) -> None:
+        seconds = checks.between("seconds", self._seconds(task.pull), 0)
+        if seconds > self._limit:
+            outcome = Outcome(task.pull, reason=timed_out(self._limit), seconds=self._limit, attempts=task.attempt)
+        else:
+            outcome = replace(execute(self._function, task), seconds=seconds)
+        heapq.heappush(self._queue, (self._now + outcome.seconds, self._submitted, outcome))
+        self._submitted += 1
+
+    def collect(self) -> list[Outcome]:
+        self._now = self._queue[0][0]
+        outcomes = []
+        while self._queue and self._queue[0][0] == self._now:
+            outcomes.append(heapq.heappop(self._queue)[2])
+        return outcomes
+
+    def now(self) -> float:
+        return self._now
+
+    def close(self) -> None:
+        self._queue = []
+
+
+def timed_out(seconds: float) -> str:
+    """The reason of a pull that took too long."""
+    return f"took longer than pull_timeout={seconds:g} s"

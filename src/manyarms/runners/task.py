@@ -1,0 +1,50 @@
+"""What a worker is given: a pull, its seed, where to load from and where to save."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core import Pull
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A pull to be trained again, because the state it left behind is lost.
+
+    Args:
+        pull: what to train.
+        seed: the seed it had.
+        parent: for an arm's first pull, a place in the recipe or a checkpoint that held its parent's state then.
+    """
+
+    pull: Pull
+    seed: int
+    parent: int | Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """All that a worker needs to run one pull.
+
+    Args:
+        pull: what to train.
+        seed: of this pull.
+        previous: the checkpoint the arm left last.
+        parent: the checkpoint of the arm it was mutated from, on its first pull.
+        staged: where to write a checkpoint before it is whole.
+        final: where to put it then.
+        room: the most bytes it may take.
+        recipe: pulls to train again first. The last one of this arm gives `previous`; the last one of its parent, `parent`.
+        attempt: how often the pull was started, this time included.
+    """
+
+    pull: Pull
+    seed: int
+    previous: Path | None
+    parent: Path | None
+    staged: Path
+    final: Path
+    room: int | None = None
+    recipe: tuple[Slice, ...] = ()
+    attempt: int = 1

@@ -1,0 +1,120 @@
+"""Which saved states a pull begins from, what it may save, and what is kept: the journal's view of the checkpoints."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from .checkpoints import Checkpoints, is_sound
+from .core import Outcome, Pull
+from .errors import CheckpointLost, ManyarmsWarning
+from .knowledge import Knowledge
+from .rebuild import pull_seed, recipe
+from .runners.execute import Function, retrain
+from .runners.running import SavedState
+from .runners.task import Slice, Task
+from .tally import Flight
+
+
+class Saves:
+    """Makes tasks of pulls, and takes over what their outcomes saved.
+
+    Args:
+        checkpoints: the files.
+        knowledge: what the journal says about them.
+        seed: of the study.
+    """
+
+    def __init__(self, checkpoints: Checkpoints, knowledge: Knowledge, seed: int) -> None:
+        self.checkpoints = checkpoints
+        self._knowledge = knowledge
+        self._tally = knowledge.tally
+        self._seed = seed
+        self._lost: set[str] = set()  # found damaged or missing by a pull that wanted to load them
+        self._warned = False
+        checkpoints.sweep(self._tally.needed())  # what a killed process left half written, or no longer needed
+
+    def task(self, pull: Pull, slots: int) -> Task:
+        """All that a worker needs to run a pull, where up to `slots` run at once."""
+        arm, flight = pull.arm.id, self._tally.in_flight[pull.arm.id]
+        if excess := self.checkpoints.shortage(slots):
+            self._evict(excess)
+        name = self.checkpoints.new_name(arm, pull.stop)
+        return Task(
+            pull,
+            pull_seed(self._seed, arm, pull.start),
+            previous=self._find(flight.previous),
+            parent=self.checkpoints.path(flight.parent)
+            if flight.parent is not None
+            else None,  # there or not: seen when loaded
+            staged=self.checkpoints.path(f"{name}.part"),
+            final=self.checkpoints.path(name),
+            room=self.checkpoints.reserve(arm, slots),
+            recipe=self._recipe(pull, flight),
+        )
+
+    def lose(self, checkpoint: str) -> None:
+        """A pull found a checkpoint damaged or missing: its next task trains that state again."""
+        self.checkpoints.drop([checkpoint])
+        self._lost.add(checkpoint)
+
+    def settle(self, outcome: Outcome, flight: Flight) -> None:
+        """Take over what a pull saved, and drop what that has replaced."""
+        arm = outcome.pull.arm
+        self.checkpoints.release(arm.id)
+        if outcome.checkpoint is not None:
+            self.checkpoints.add(outcome.checkpoint, outcome.size)
+        elif outcome.unsaved is not None:
+            self.checkpoints.note_refused(outcome.size)
+            self._warn(f"arm {arm.id} could not save its state ({outcome.unsaved}); where needed it is trained again")
+        current = {self._tally.arms[id].checkpoint for id in (arm.id, *arm.parents[:1])}
+        old = {name for name in (flight.previous, flight.parent) if name is not None} - current
+        if old:
+            self.checkpoints.drop(old - self._leased())
+
+    def model(self, arm: int, function: Function | None) -> Any:
+        """What the arm saved last; trained again with the function if it is lost."""
+        record = self._tally.arms[arm]
+        if record.checkpoint is None:
+            raise CheckpointLost(f"arm {arm} saved nothing: call pull.save(model) in the function")
+        path = self._find(record.checkpoint)
+        if path is not None and is_sound(path):
+            return SavedState(path).load()
+        if function is None:
+            raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
+        parts = recipe(self._tally.arms, arm, record.steps, self._seed, self._find)
+        with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
+            return SavedState(retrain(function, parts, Path(scratch))[arm]).load()
+
+    def _recipe(self, pull: Pull, flight: Flight) -> tuple[Slice, ...]:
+        """What to train again first: the arm itself if its state is gone, its parent if a pull asked for that in vain."""
+        arms = self._tally.arms
+        if flight.previous is not None and self._find(flight.previous) is None:
+            return recipe(arms, pull.arm.id, pull.start, self._seed, self._find)
+        if flight.parent in self._lost:
+            return recipe(arms, pull.arm.parents[0], arms[pull.arm.id].born_at, self._seed, self._find)
+        return ()
+
+    def _find(self, checkpoint: str | None) -> Path | None:
+        return self.checkpoints.path(checkpoint) if checkpoint is not None and checkpoint in self.checkpoints else None
+
+    def _leased(self) -> set[str]:
+        """The checkpoints that pulls in flight may load."""
+        flights = self._tally.in_flight.values()
+        return {name for flight in flights for name in (flight.previous, flight.parent) if name is not None}
+
+    def _evict(self, excess: int) -> None:
+        arms, known = self._tally.arms, self._knowledge.complete
+        owner = {record.checkpoint: id for id, record in arms.items() if record.checkpoint is not None}
+        needed = self._leased()
+        if self._tally.pulls and (best := arms[self._knowledge.strategy.best().id].checkpoint) is not None:
+            needed.add(best)
+        promise = known.promise if known is not None else lambda arm: float(arms[arm].steps)
+        self.checkpoints.evict(excess, owner, promise, needed)
+
+    def _warn(self, message: str) -> None:
+        if not self._warned:
+            warnings.warn(message, ManyarmsWarning, stacklevel=2)
+        self._warned = True

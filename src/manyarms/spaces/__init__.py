@@ -1,0 +1,21 @@
+"""What can be made, mutated, crossed and encoded."""
+
+from .choice import Choice
+from .convert import from_configspace, from_scipy
+from .parameters import Constant, Float, Int
+from .protocol import SpaceLike, from_json, to_json
+from .space import Space, restore
+
+__all__ = [
+    "Choice",
+    "Constant",
+    "Float",
+    "Int",
+    "Space",
+    "SpaceLike",
+    "from_configspace",
+    "from_json",
+    "from_scipy",
+    "restore",
+    "to_json",
+]

@@ -1,0 +1,150 @@
+"""A choice among options, each a plain value or a space with parameters of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of, plain
+
+
+class Choice:
+    """One of a few options. An option that is a `Space` brings parameters that exist only when it is chosen.
+
+    Args:
+        options: plain values (text, numbers, lists, ...) or spaces. Spaces that share their parameters' names need a constant
+            that tells them apart.
+        ordered: the options form a scale: mutation prefers neighbours and one coordinate encodes them all.
+
+    >>> from manyarms import Choice, Float, Space
+    >>> kernel = Choice("linear", Space(kernel="rbf", gamma=Float(0.1, 10, log=True)))
+    >>> kernel.contains({"kernel": "rbf", "gamma": 1.0}), kernel.contains("poly")
+    (True, False)
+    """
+
+    def __init__(self, *options: Any, ordered: bool = False) -> None:
+        if not options:
+            raise ValueError("options must name at least one value, got none")
+        self.ordered = checks.flag("ordered", ordered)
+        self._options: tuple[Parameter, ...] = tuple(
+            o if isinstance(o, Parameter) else Constant(plain("an option", o)) for o in options
+        )
+        self.options = tuple(o.value if isinstance(o, Constant) else o for o in self._options)
+        self._positions = {self._key(o): i for i, o in enumerate(self.options) if self._hashable(o)}
+        self._check_options()
+        self._scale = Int(0, len(options) - 1)
+        self.dimension = 1 if self.ordered else len(options) + sum(o.dimension for o in self._options)
+        if len(options) == 1:
+            self.dimension = self._options[0].dimension
+        self.varies = len(options) > 1 or self._options[0].varies
+
+    def _check_options(self) -> None:
+        for i, option in enumerate(self._options):
+            if isinstance(option, Constant):
+                if self.position(option.value) != i:
+                    raise ValueError(f"options must differ, got {option.value!r} twice")
+                continue
+            if self.ordered:
+                raise ValueError(f"options must be plain values with ordered=True, got {option!r}")
+            for j, other in enumerate(self.options):
+                if i != j and not _disjoint(option, self._options[j]):
+                    hint = "a constant of its own in each space tells them apart"
+                    raise ValueError(f"options must have no value in common, got {option!r} and {other!r}; {hint}")
+
+    @staticmethod
+    def _hashable(value: Any) -> bool:
+        return isinstance(value, (str, int, float, bool, type(None)))
+
+    @staticmethod
+    def _key(value: Any) -> tuple[type, Any]:
+        return type(value), value  # True, 1 and 1.0 are three options
+
+    def position(self, value: Any) -> int:
+        """The position of the option this value belongs to."""
+        found = self._positions.get(self._key(value)) if self._hashable(value) else None
+        if found is None:
+            found = next((i for i, o in enumerate(self._options) if o.contains(value)), None)
+        if found is None:
+            raise ValueError(f"{value!r} is none of the options of {self!r}")
+        return found
+
+    def sample(self, rng: np.random.Generator) -> Any:
+        return self._options[int(rng.random() * len(self._options))].sample(rng)
+
+    def mutate(self, value: Any, rng: np.random.Generator, size: float = MUTATION_SIZE) -> Any:
+        position = self.position(value)
+        if self.ordered:
+            return copy_of(self.options[self._scale.mutate(position, rng, size)])
+        option, others = self._options[position], len(self._options) - 1
+        if option.varies and (not others or rng.random() < 0.5):
+            return option.mutate(value, rng, size)
+        if not others:
+            return copy_of(value)
+        other = int(rng.random() * others)
+        return self._options[other + (other >= position)].sample(rng)
+
+    def crossover(self, a: Any, b: Any, rng: np.random.Generator) -> Any:
+        position = self.position(a)
+        if position == self.position(b):
+            return self._options[position].crossover(a, b, rng)
+        return copy_of(a if rng.random() < 0.5 else b)
+
+    def contains(self, value: Any) -> bool:
+        try:
+            return self.position(value) >= 0
+        except ValueError:
+            return False
+
+    def encode(self, value: Any) -> Coordinates:
+        """One coordinate if ordered; else one per option, then those of each option's own parameters, 0.5 where inactive."""
+        position = self.position(value)
+        if len(self._options) == 1:
+            return self._options[0].encode(value)
+        if self.ordered:
+            return self._scale.encode(position)
+        code = [float(i == position) for i in range(len(self._options))]
+        for i, option in enumerate(self._options):
+            code.extend(option.encode(value) if i == position else [0.5] * option.dimension)  # += would add a space's array
+        return code
+
+    def decode(self, coordinates: Coordinates) -> Any:
+        if len(self._options) == 1:
+            return self._options[0].decode(coordinates)
+        if self.ordered:
+            return copy_of(self.options[self._scale.decode(coordinates)])
+        n = len(self._options)
+        position = max(range(n), key=lambda i: coordinates[i])
+        at = n + sum(o.dimension for o in self._options[:position])
+        return self._options[position].decode(coordinates[at : at + self._options[position].dimension])
+
+    def describe(self) -> Any:
+        return {"choice": [o.describe() for o in self._options], "ordered": self.ordered}
+
+    def __eq__(self, other: object) -> bool:
+        # as text, because 1 equals True and is another option
+        return isinstance(other, Choice) and json.dumps(self.describe()) == json.dumps(other.describe())
+
+    def __hash__(self) -> int:
+        return hash((len(self.options), self.ordered))
+
+    def __repr__(self) -> str:
+        return f"Choice({', '.join(map(repr, self.options))}{', ordered=True' if self.ordered else ''})"
+
+
+def _disjoint(a: Parameter, b: Parameter) -> bool:
+    """Whether no value belongs to both, so that a value tells which of the two it came from."""
+    if isinstance(a, Constant):
+        return not b.contains(a.value)
+    if isinstance(a, Choice):
+        return all(_disjoint(option, b) for option in a._options)
+    if isinstance(b, (Constant, Choice)):
+        return _disjoint(b, a)
+    if isinstance(a, (Float, Int)) and isinstance(b, (Float, Int)):
+        return a.high < b.low or b.high < a.low
+    mine, theirs = getattr(a, "parameters", None), getattr(b, "parameters", None)  # of two spaces
+    if mine is None or theirs is None:
+        return True
+    return bool(mine.keys() != theirs.keys() or any(_disjoint(mine[name], theirs[name]) for name in mine))

@@ -1,0 +1,39 @@
+"""What makes an object a space, and how its configs are written down."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class SpaceLike(Protocol):
+    """Anything that makes configs and mutates them.
+
+    It may also have `crossover(a, b, rng)`, `encode(config)` and `decode(vector)`, and, where its configs are not JSON already,
+    `to_json(config)` and `from_json(data)`.
+    """
+
+    def sample(self, rng: np.random.Generator) -> Any:
+        """A random config."""
+
+    def mutate(self, config: Any, rng: np.random.Generator) -> Any:
+        """A config near this one, which is left as it is."""
+
+
+def check_space(space: Any) -> Any:
+    """The space, if it is one."""
+    for method in ("sample", "mutate"):
+        if not callable(getattr(space, method, None)):
+            raise TypeError(f"space must have the methods sample(rng) and mutate(config, rng), got {space!r} without {method}")
+    return space
+
+
+def to_json(space: Any, config: Any) -> Any:
+    """A config as JSON data."""
+    return space.to_json(config) if hasattr(space, "to_json") else config
+
+
+def from_json(space: Any, data: Any) -> Any:
+    """The config that `to_json` wrote."""
+    return space.from_json(data) if hasattr(space, "from_json") else data

@@ -1,0 +1,147 @@
+"""A space of named parameters: makes, mutates, crosses and encodes configs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .choice import Choice
+from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
+
+
+class Space:
+    """Configs with a value for each named parameter: plain dicts that survive JSON.
+
+    Args:
+        parameters: each a `Float`, an `Int`, a `Choice`, a `Space` (a nested dict), or any other value: a constant.
+
+    >>> import numpy as np
+    >>> from manyarms import Choice, Float, Int, Space
+    >>> space = Space(lr=Float(1e-5, 1e-1, log=True), width=Int(5, 50), act=Choice("relu", "tanh"), epochs=3)
+    >>> config = space.sample(np.random.default_rng(0))
+    >>> sorted(config), config["epochs"]
+    (['act', 'epochs', 'lr', 'width'], 3)
+    >>> space.mutate(config, np.random.default_rng(1)) != config
+    True
+    """
+
+    def __init__(self, /, **parameters: Any) -> None:
+        self.parameters: dict[str, Parameter] = {name: _parameter(name, value) for name, value in parameters.items()}
+        self._varying = [(name, parameter) for name, parameter in self.parameters.items() if parameter.varies]
+        self._containers = [name for name, parameter in self.parameters.items() if not _scalar(parameter)]
+        self.dimension = sum(parameter.dimension for parameter in self.parameters.values())
+        self.varies = bool(self._varying)
+
+    def sample(self, rng: np.random.Generator) -> dict[str, Any]:
+        """A random config."""
+        return {name: parameter.sample(rng) for name, parameter in self.parameters.items()}
+
+    def mutate(self, config: Mapping[str, Any], rng: np.random.Generator, size: float = MUTATION_SIZE) -> dict[str, Any]:
+        """A config near this one, and a different one wherever the space has another.
+
+        One parameter changes, and every other time a second one; numbers move by about `size` of their range.
+        """
+        child = self._copy(config)
+        n = len(self._varying)
+        if not n:
+            return child
+        u = rng.random() * n
+        first = int(u)
+        name, parameter = self._varying[first]
+        child[name] = parameter.mutate(child[name], rng, size)
+        if n > 1 and u - first < 0.5:
+            name, parameter = self._varying[first - 1 - int(rng.random() * (n - 1))]  # any but the first: negative wraps round
+            child[name] = parameter.mutate(child[name], rng, size)
+        return child
+
+    def _copy(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        child = dict(config)
+        for name in self._containers:
+            child[name] = copy_of(child[name])
+        return child
+
+    def crossover(self, a: Mapping[str, Any], b: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+        """A config whose every value comes from one of the two."""
+        return {name: parameter.crossover(a[name], b[name], rng) for name, parameter in self.parameters.items()}
+
+    def contains(self, config: Any) -> bool:
+        """Whether this is a config of the space."""
+        return (
+            isinstance(config, Mapping)
+            and config.keys() == self.parameters.keys()
+            and all(parameter.contains(config[name]) for name, parameter in self.parameters.items())
+        )
+
+    def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
+        """The config as a point of the unit cube: one coordinate a number or ordered choice, one-hot for other choices."""
+        return np.array([u for name, parameter in self.parameters.items() for u in parameter.encode(config[name])])
+
+    def decode(self, vector: Coordinates) -> dict[str, Any]:
+        """The config at a point of the unit cube; `decode(encode(config))` is the config again, up to rounding."""
+        if len(vector) != self.dimension:
+            raise ValueError(f"vector must have {self.dimension} coordinates, got {len(vector)}")
+        config, at = {}, 0
+        for name, parameter in self.parameters.items():
+            config[name] = parameter.decode(vector[at : at + parameter.dimension])
+            at += parameter.dimension
+        return config
+
+    def describe(self) -> Any:
+        """The space as JSON; `restore` makes it again."""
+        return {"space": {name: parameter.describe() for name, parameter in self.parameters.items()}}
+
+    def __eq__(self, other: object) -> bool:
+        # as text, because the order of the parameters fixes their encoding and what a seed makes of them
+        return isinstance(other, Space) and json.dumps(self.describe()) == json.dumps(other.describe())
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parameters))
+
+    def __repr__(self) -> str:
+        parts = (f"{n}={p.value if isinstance(p, Constant) else p!r}" for n, p in self.parameters.items())
+        return f"Space({', '.join(parts)})"
+
+
+def _parameter(name: str, value: Any) -> Parameter:
+    if isinstance(value, (Float, Int, Choice, Constant, Space)):
+        return value
+    try:
+        return Constant(value)
+    except TypeError as error:
+        raise TypeError(f"parameter {name!r}: {error}") from None
+
+
+def _scalar(part: Any) -> bool:
+    """Whether no value of the parameter or option is a list or a dict."""
+    if isinstance(part, Choice):
+        return all(map(_scalar, part.options))
+    return _scalar(part.value) if isinstance(part, Constant) else not isinstance(part, (Space, dict, list))
+
+
+def restore(description: Any) -> Any:
+    """The parameter or space that `describe` described.
+
+    >>> restore(Space(x=Float(0, 1)).describe())
+    Space(x=Float(low=0.0, high=1.0, log=False))
+    """
+    ((kind, content),) = [(k, v) for k, v in description.items() if k != "ordered"]
+    if kind == "float":
+        return Float(*content)
+    if kind == "int":
+        return Int(*content)
+    if kind == "constant":
+        return Constant(content)
+    if kind == "choice":
+        return Choice(*map(_option, content), ordered=description["ordered"])
+    if kind == "space":
+        return Space(**{name: restore(part) for name, part in content.items()})
+    raise ValueError(f"description must be of a float, int, constant, choice or space, got {kind!r}")
+
+
+def _option(description: Any) -> Any:
+    option = restore(description)
+    return option.value if isinstance(option, Constant) else option

@@ -1,0 +1,212 @@
+"""Mutant-UCB: a bandit over models that trains the promising ones on, or mutates them.
+
+Brégère and Keisler, "A Bandit Approach with Evolutionary Operators for Model Selection", algorithm 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..core import Arm, Pull
+from ..errors import NoResult
+from .book import Book, State
+from .protocol import Phase
+from .ranking import Ranking
+
+
+def upper_bound(mean: float, chosen: int, exploration: float) -> float:
+    """Equation 3: what the arm may be worth, given how often it was chosen."""
+    return mean + math.sqrt(exploration / chosen)
+
+
+def linear(trained: int, max_steps: int) -> float:
+    """The paper's probability of training an arm on rather than mutating it."""
+    return 1.0 - trained / max_steps
+
+
+def exponential(trained: int, max_steps: int) -> float:
+    """The paper's other probability: train on until just before the end."""
+    return 1.0 - math.exp(trained - max_steps)
+
+
+_PROBABILITIES: dict[str, Callable[[int, int], float]] = {"linear": linear, "exponential": exponential}
+
+
+class MutantUCB:
+    """Train `initial` random arms a step each; then always take the arm with the largest upper bound and train it one step
+    more or, the likelier the more it was trained, mutate it. At last train the arm with the best mean to the end.
+
+    An arm in training is asleep: it can be mutated, not trained; chosen for training, it is left out until its reward comes.
+    Where no arm can be chosen (all failed, or more workers than arms), a fresh random arm is drawn rather than wait.
+
+    Args:
+        space: makes and mutates the arms.
+        budget: steps in all (T in the paper); None goes on until the study stops it, without the final training.
+        max_steps: the most steps an arm may get (N).
+        initial: random arms to begin with (K); by default a twentieth of the budget.
+        exploration: E of the upper bound, on rewards in [0, 1].
+        train_probability: of training the chosen arm on: "linear", "exponential", or a function of (trained, max_steps).
+        seed: of its generator.
+
+    >>> from manyarms import Float, MutantUCB, Space
+    >>> search = MutantUCB(Space(x=Float(0, 1)), budget=300, max_steps=5, initial=10, seed=0)
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, 1 - abs(pull.config["x"] - 0.3))
+    >>> round(search.best().config["x"], 1)
+    0.3
+    """
+
+    unit_reward = True
+
+    def __init__(
+        self,
+        space: Any,
+        *,
+        budget: int | None = None,
+        max_steps: int = 10,
+        initial: int | None = None,
+        exploration: float = 0.05,
+        train_probability: str | Callable[[int, int], float] = "linear",
+        seed: int | None = None,
+    ) -> None:
+        self.settings = {
+            "budget": budget,
+            "max_steps": max_steps,
+            "initial": initial,
+            "exploration": exploration,
+            "train_probability": train_probability,
+            "seed": seed,
+        }
+        self.book = Book(space, budget, max_steps, seed)
+        self.max_steps = checks.whole("max_steps", max_steps, 1)
+        self.exploration = checks.between("exploration", exploration, 0)
+        if not callable(train_probability):
+            train_probability = _PROBABILITIES[checks.one_of("train_probability", train_probability, _PROBABILITIES)]
+        self._train_probability = train_probability
+        if initial is None:
+            self.initial = 50 if budget is None else max(1, min(budget // 20, budget - max_steps + 1))
+        else:
+            self.initial = checks.whole("initial", initial, 1)
+        smallest = self.initial + max_steps - 1
+        if budget is not None and budget < smallest:
+            raise ValueError(
+                f"budget must be at least {smallest}: one step for each of {self.initial} initial arms, "
+                f"then max_steps={max_steps} of the best; got {budget}"
+            )
+        self._ranking = Ranking()
+        self._sums: list[float] = []  # by arm: of its rewards
+        self._chosen: list[int] = []  # by arm: N_k, trainings and mutations, those in flight included
+        self._finalist: int | None = None
+
+    def ask(self) -> Pull | None:
+        book = self.book
+        if book.budget is None or book.spent <= book.budget - self.max_steps:  # t = 1 .. T-N+1
+            return self._explore()
+        return self._finish()
+
+    def tell(self, pull: Pull, reward: float | None) -> None:
+        reward = self.book.settle(pull, reward)
+        arm = pull.arm.id
+        if reward is not None:
+            self._sums[arm] += reward
+            self._rank(arm)
+        elif arm in self.book.failed:
+            self._ranking.drop(arm)
+
+    def best(self) -> Arm:
+        """The finalist once there is one; before, the largest mean among the arms that never failed, if any."""
+        book = self.book
+        if self._finalist is not None and self._finalist not in book.failed:
+            return book.arms[self._finalist]
+        trained = [arm for arm, steps in enumerate(book.steps) if steps]
+        sound = [arm for arm in trained if arm not in book.failed]
+        if not trained:
+            raise NoResult("no pull has succeeded yet")
+        return book.arms[max(sound or trained, key=self._mean)]
+
+    def _explore(self) -> Pull:
+        if len(self.book.arms) < self.initial:
+            return self._train(self.book.sample())
+        while (arm := self._ranking.first()) is not None:
+            if self.book.rng.random() >= self._train_probability(self.book.steps[arm], self.max_steps):
+                self._chosen[arm] += 1
+                self._rank(arm)
+                return self._train(self.book.mutant(arm))
+            if arm not in self.book.in_flight:
+                return self._train(self.book.arms[arm])
+            self._ranking.drop(arm)  # asleep: its own tell brings it back
+        return self._train(self.book.sample())
+
+    def _train(self, arm: Arm) -> Pull:
+        if arm.id == len(self._sums):
+            self._sums.append(0.0)
+            self._chosen.append(0)
+        self._chosen[arm.id] += 1
+        pull = self.book.open(arm, 1)
+        if pull.start:
+            self._rank(arm.id)
+        return pull
+
+    def _finish(self) -> Pull | None:
+        book = self.book
+        if book.left < 1 or book.in_flight:
+            return None
+        if len(book.failed) == len(book.arms):
+            return self._train(book.sample())
+        finalist = self.best().id
+        if book.steps[finalist] >= self.max_steps:
+            return None
+        self._finalist = finalist
+        return self._train(book.arms[finalist])
+
+    def _mean(self, arm: int) -> float:
+        return self._sums[arm] / self.book.steps[arm]
+
+    def _rank(self, arm: int) -> None:
+        self._ranking.put(arm, upper_bound(self._mean(arm), self._chosen[arm], self.exploration), self.book.rng.random())
+
+    def promise(self, arm: int) -> float:
+        """The upper bound: trained or mutated, the arm that is chosen next needs its checkpoint."""
+        if arm in self.book.failed or not self.book.steps[arm]:
+            return -math.inf
+        return upper_bound(self._mean(arm), self._chosen[arm], self.exploration)
+
+    def plan(self) -> list[Phase]:
+        budget = self.book.budget
+        middle = None if budget is None else budget - self.max_steps + 1 - self.initial
+        last = None if budget is None else self.max_steps - 1
+        return [
+            Phase("initial arms, one step each", self.initial, self.initial),
+            Phase("trainings and mutants, one step each", middle, middle),
+            Phase("the best arm, trained to the end", 0, last),
+        ]
+
+    def warning(self) -> str | None:
+        """The paper's trap: with slow curves a young mutant never beats its parent's mean, and nothing is trained on."""
+        arms, budget = len(self.book.arms), self.book.budget
+        if budget is None or self.max_steps == 1 or arms <= max(budget / 2, self.initial):
+            return None
+        return (
+            f"{arms} arms for {budget} steps: most were trained for one step only, as happens when rewards rise slowly. "
+            "Make a step longer, or use a strategy that corrects for the steps still to come."
+        )
+
+    def state(self) -> State:
+        return {
+            "book": self.book.state(),
+            "ranking": self._ranking.state(),
+            "sums": np.array(self._sums),
+            "chosen": np.array(self._chosen, dtype=np.int64),
+            "finalist": self._finalist,
+        }
+
+    def load(self, state: State) -> None:
+        self.book.load(state["book"])
+        self._ranking.load(state["ranking"])
+        self._sums, self._chosen = state["sums"].tolist(), state["chosen"].tolist()
+        self._finalist = state["finalist"]

@@ -1,0 +1,74 @@
+"""What a strategy is, and what else it may offer to the study that runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from ..core import Arm, Pull
+from .book import Book, State
+
+
+class Strategy(Protocol):
+    """Chooses which arms to pull, from the rewards seen so far; larger is better.
+
+    Many pulls may be in flight and are told in any order. An `ask` that gives None changes nothing.
+    """
+
+    def ask(self) -> Pull | None:
+        """The next pull to start; None while it must wait for a reward, or is done."""
+
+    def tell(self, pull: Pull, reward: float | None) -> None:
+        """Learn the reward of a pull; None (or NaN) means the pull failed. Told twice, it changes nothing."""
+
+    def best(self) -> Arm:
+        """The arm it would recommend now; `NoResult` if no pull has succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of what a strategy will do: at most `arms` new arms and `steps` steps; None where that is open."""
+
+    name: str
+    arms: int | None
+    steps: int | None
+
+
+class Complete(Strategy, Protocol):
+    """What the library's own strategies offer beyond the three methods.
+
+    Attributes:
+        book: its space, seed, budget and counts. Setting `book.budget` makes it go on to another total.
+        settings: the keyword arguments as they were given, so that the same strategy can be made again.
+        unit_reward: rewards must lie in [0, 1].
+    """
+
+    book: Book
+    settings: dict[str, Any]
+    unit_reward: bool
+
+    def promise(self, arm: int) -> float:
+        """How likely the arm is to be pulled again, on any scale: who keeps a checkpoint when disk is short."""
+
+    def plan(self) -> list[Phase]:
+        """What will be spent where."""
+
+    def warning(self) -> str | None:
+        """What the user should know about how the search goes."""
+
+    def state(self) -> State:
+        """All it knows, its generator included."""
+
+    def load(self, state: State) -> None:
+        """Be in the state that another strategy with the same arguments gave."""
+
+
+def restart(strategy: Complete, **changed: Any) -> None:
+    """Put a strategy back to its beginning, with some settings changed."""
+    type(strategy).__init__(strategy, strategy.book.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
+
+
+def complete(strategy: Strategy) -> Complete | None:
+    """The strategy as a `Complete` one; None if it has only ask, tell and best."""
+    names = ("book", "settings", "unit_reward", "promise", "plan", "warning", "state", "load")
+    return cast(Complete, strategy) if all(hasattr(strategy, name) for name in names) else None

@@ -1,0 +1,321 @@
+"""The study: numbers, seeds and records pulls. It decides nothing."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from . import checks
+from .budget import Budget
+from .checkpoints import Checkpoints
+from .core import Outcome, Pull
+from .errors import ManyarmsWarning, NoResult, StorageError
+from .header import check_same, make_header, settle_strategy, study_name
+from .interrupt import first_interrupt_stops
+from .journal import Event, Journal, open_journal
+from .knowledge import Knowledge
+from .plan import Plan
+from .progress import Progress
+from .runners import InlineRunner, ProcessRunner, Runner
+from .runners.execute import BadReward, Function, read_value, takes_config
+from .runners.loop import run
+from .runners.task import Task
+from .saves import Saves
+from .strategies import Strategy, complete
+from .tally import ended_event
+from .view import StudyView
+
+_SNAPSHOT_EVERY = 20_000  # events; later, whenever half as many again have come
+_SNAPSHOT_LAST = 2_000  # events since the last snapshot that make another one at the end worth while
+
+Callback = Callable[["Study", Outcome], object]
+
+
+class Study(StudyView):
+    """One search: its space, strategy, seed, budget, and the journal of everything that happened.
+
+    If the storage has a study of this name, it is gone on with: its journal is fed to the strategy, and pulls that were in
+    flight when it ended run again.
+
+    Args:
+        strategy: fresh. On going on with a study, one with the same arguments; its budget may differ.
+        storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
+        name: of the study in the storage.
+        checkpoints: where models are saved; by default beside the storage.
+        direction: "maximize" or "minimize" what the function returns.
+        bounds: the lowest and the highest it can return, if known; else the scale is learned.
+        budget: limits in seconds or cost, beside the strategy's budget of steps.
+
+    >>> import manyarms as ma
+    >>> study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=200, max_steps=1, seed=0), direction="minimize")
+    >>> study.optimize(lambda config: (config["x"] - 0.3) ** 2, progress=False)
+    >>> round(study.best_config["x"], 1)
+    0.3
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        *,
+        storage: str | Journal | None = None,
+        name: str = "study",
+        checkpoints: Checkpoints | str | None = None,
+        direction: str = "maximize",
+        bounds: tuple[float, float] | None = None,
+        budget: Budget | str | None = None,
+    ) -> None:
+        _check_strategy(strategy)
+        checks.one_of("direction", direction, ("maximize", "minimize"))
+        self._budget = None if budget is None else Budget.of(budget)
+        if self._budget is not None and self._budget.steps is not None:
+            raise ValueError("budget in steps is the strategy's; give the study seconds or cost")
+        self.strategy = strategy
+        self.direction = direction
+        known = complete(strategy)
+        wanted = known.book.budget if known is not None else None
+        journal = open_journal(storage, study_name(name))
+        try:
+            header = self._open(journal, bounds)
+            knowledge = Knowledge(strategy, direction, bounds)
+            knowledge.replay(journal)
+        except BaseException:
+            journal.close()
+            raise
+        super().__init__(journal, header, knowledge.tally, knowledge)
+        self._knowledge: Knowledge = knowledge
+        self.seed: int = header["seed"]
+        self._pending: list[Event] = []  # not yet in the journal: asks wait for the next commit, which costs a disk sync
+        self._unlearned: list[tuple[Outcome, Event]] = []  # ended, but not yet in the journal
+        self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
+        self._snapshot_covers = self.tally.events
+        self._function: Function | None = None
+        self._callbacks: Sequence[Callback] = ()
+        self._progress: Progress | None = None
+        self._stopped = False
+        self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if checkpoints is None and storage is None else None
+        if not isinstance(checkpoints, Checkpoints):
+            checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
+        checkpoints.open(self.name)
+        self._saves = Saves(checkpoints, knowledge, self.seed)
+        if known is not None and known.book.budget != wanted:
+            self._pending.append(Event("budget", data={"budget": wanted}))
+            knowledge.change_budget(self._pending[-1])
+            self._commit()
+
+    # -- asking and telling
+
+    def ask(self) -> Pull | None:
+        """The next pull to run; None while there is nothing to start, or all is done.
+
+        Pulls that were in flight when the study was last closed come first.
+        """
+        if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
+            return None
+        if self._orphans:
+            return self._orphans.popleft()
+        answer = self._knowledge.ask()
+        if answer is None:
+            return None
+        self._pending.append(answer[1])
+        return answer[0]
+
+    def tell(self, pull: Pull, value: Any, seconds: float = 0.0) -> None:
+        """Record what a pull gave: a number, a dict with "reward", or None if it failed. For those who own the loop."""
+        try:
+            reward, cost, metrics = read_value(value)
+        except BadReward as error:
+            outcome = Outcome(pull, reason="told as failed" if value is None else str(error), seconds=seconds)
+        else:
+            outcome = Outcome(pull, reward, seconds=seconds, cost=cost, metrics=metrics)
+        self.record([outcome])
+
+    def record(self, outcomes: Iterable[Outcome]) -> None:
+        """Write down what came of pulls, then learn it. A pull that was told before changes nothing."""
+        for outcome in outcomes:
+            flight = self.tally.in_flight.get(outcome.pull.arm.id)
+            waiting = any(known.pull.arm.id == outcome.pull.arm.id for known, _ in self._unlearned)
+            if flight is None or flight.pull.start != outcome.pull.start or waiting:
+                continue
+            event = ended_event(outcome)
+            self._pending.append(event)
+            self._unlearned.append((outcome, event))
+        self._commit()
+
+    def _commit(self) -> None:
+        """Make everything so far durable; only then learn from it."""
+        self.journal.append(self._pending)
+        self._pending = []
+        for outcome, event in self._unlearned:
+            flight = self.tally.in_flight[outcome.pull.arm.id]
+            self._knowledge.learn(event)
+            self._saves.settle(outcome, flight)
+        learned, self._unlearned = self._unlearned, []
+        due = max(_SNAPSHOT_EVERY, self._snapshot_covers // 2)
+        if self.tally.events - self._snapshot_covers >= due and self._knowledge.complete is not None:
+            self._save_snapshot()
+        for outcome, _ in learned:
+            for callback in self._callbacks:
+                callback(self, outcome)
+        if self._progress is not None:
+            self._progress.update()
+
+    def _save_snapshot(self) -> None:
+        """A speed-up only: where it cannot be written the journal is enough."""
+        self._snapshot_covers = self.tally.events
+        with suppress(StorageError):
+            self.journal.save_snapshot(self.tally.events, self._knowledge.state())
+
+    # -- models
+
+    def task(self, pull: Pull, slots: int = 1) -> Task:
+        """All that a worker needs to run a pull, where up to `slots` run at once."""
+        return self._saves.task(pull, slots)
+
+    def lose(self, checkpoint: str) -> None:
+        """A checkpoint turned out to be damaged."""
+        self._saves.lose(checkpoint)
+
+    def best_model(self, function: Function | None = None) -> Any:
+        """What the recommended arm saved last. If that is lost it is trained again, with this function or the one used last."""
+        return self._saves.model(self.best().id, function or self._function)
+
+    # -- running
+
+    def optimize(
+        self,
+        function: Function,
+        *,
+        workers: int = 1,
+        timeout: float | str | None = None,
+        retries: int = 0,
+        pull_timeout: float | str | None = None,
+        deterministic: bool = False,
+        progress: bool = True,
+        resources: Mapping[str, float] | None = None,
+        callbacks: Sequence[Callback] = (),
+        runner: Runner | None = None,
+    ) -> None:
+        """Search until the budget is spent, the time is over, or Ctrl-C (once: pulls in flight are finished; twice: now).
+
+        Args:
+            function: `train(pull)` trains a slice and returns its reward, or a dict with "reward", "cost" and other metrics;
+                `train(config)` is one whole training.
+            workers: processes that train at once; 1 trains in this process.
+            timeout: seconds, or text such as "8h", after which no pull is started any more in this call.
+            retries: how often a failed pull is started again before it counts as failed.
+            pull_timeout: seconds after which a pull is ended, and fails.
+            deterministic: same seed, same result with any timing of the workers, at the price of some waiting.
+            progress: show a line that tells how it goes, if there is a terminal.
+            resources: {"gpu": 1} gives each worker a device of its own.
+            callbacks: called with the study and each outcome once it is recorded; `study.stop()` ends the search.
+            runner: where to run instead: `SimulatedRunner`, or another.
+        """
+        checks.whole("retries", retries, 0)
+        limit = None if timeout is None else checks.seconds("timeout", timeout)
+        if runner is None:
+            alone = checks.whole("workers", workers, 1) == 1 and pull_timeout is None and resources is None
+            runner = InlineRunner() if alone else ProcessRunner(workers, pull_timeout, resources)
+        _check_function(function, self.max_steps)
+        self._function, self._callbacks, self._stopped = function, callbacks, False
+        self._commit()  # what an earlier call could not write, a full disk say
+        self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
+        runner.start(function)
+        began = runner.now()
+        try:
+            with self._showing(progress), first_interrupt_stops(self.stop):
+                run(self, runner, lambda: self._stopped or _over(runner, began, limit), retries, deterministic)
+        finally:
+            runner.close()
+        self._finish()
+
+    def stop(self) -> None:
+        """Start no more pulls; `optimize` returns when those in flight have ended."""
+        self._stopped = True
+
+    @contextmanager
+    def _showing(self, shown: bool) -> Iterator[None]:
+        known = self._knowledge.complete
+        with Progress(self, shown, known.book.budget if known is not None else None) as self._progress:
+            try:
+                yield
+            finally:
+                self._progress.update(final=True)
+        self._progress = None
+
+    def _finish(self) -> None:
+        """At the end of a run: make the next opening fast, and say what the user should know."""
+        known = self._knowledge.complete
+        if known is not None and self.tally.events - self._snapshot_covers >= _SNAPSHOT_LAST:
+            self._save_snapshot()
+        if known is not None and (warning := known.warning()) is not None:
+            warnings.warn(warning, ManyarmsWarning, stacklevel=3)
+        if self.tally.failures and not self.tally.pulls:
+            raise NoResult(self._no_result())
+
+    def plan(self) -> Plan:
+        """What will be spent where, and what is spent already."""
+        known = self._knowledge.complete
+        phases = tuple(known.plan()) if known is not None else ()
+        return Plan(phases, known.book.budget if known is not None else None, self.tally.steps)
+
+    def close(self) -> None:
+        """Let go of the storage, so that another process may write the study."""
+        super().close()
+        self._saves.checkpoints.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def _open(self, journal: Journal, bounds: tuple[float, float] | None) -> Mapping[str, Any]:
+        """The study's header: written if it is new, compared if it is not. Puts the strategy to where the study began."""
+        known, header = complete(self.strategy), journal.header
+        seed = known.book.seed if known is not None else _seed_of(self.strategy)
+        new = make_header(self.strategy, seed, self.direction, bounds)
+        if header is None:
+            journal.create(new)
+            return new
+        check_same(journal.name, header, new, seed_given=known is not None and known.settings["seed"] is not None)
+        settle_strategy(self.strategy, header)
+        return header
+
+
+def _beside(storage: Any) -> str:
+    """Where checkpoints go by default: beside a database file, else below the working directory."""
+    from .journal.sql import sqlite_file
+
+    file = sqlite_file(storage) if isinstance(storage, str) else None
+    return f"{file}-checkpoints" if file is not None else "manyarms-checkpoints"
+
+
+def _seed_of(strategy: Any) -> int:
+    seed = getattr(strategy, "seed", None)
+    return seed if isinstance(seed, int) else secrets.randbits(32)
+
+
+def _over(runner: Runner, began: float, limit: float | None) -> bool:
+    return limit is not None and runner.now() - began >= limit
+
+
+def _check_strategy(strategy: Any) -> None:
+    missing = [name for name in ("ask", "tell", "best") if not callable(getattr(strategy, name, None))]
+    if missing:
+        raise TypeError(f"strategy must have the methods ask, tell and best, got {strategy!r} without {missing[0]}")
+    known = complete(strategy)
+    if known is not None and known.book.arms:
+        raise ValueError("strategy must be fresh, got one that was asked already")
+
+
+def _check_function(function: Any, max_steps: int | None) -> None:
+    if not callable(function):
+        raise TypeError(f"function must be callable as train(pull) or train(config), got {function!r}")
+    if takes_config(function) and max_steps is not None and max_steps > 1:
+        warnings.warn(
+            f"train(config) does not see start and stop, so each of up to max_steps={max_steps} pulls of an arm is the whole "
+            "training again: use max_steps=1, or train(pull)",
+            ManyarmsWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,169 @@
+"""What a journal adds up to: the same whether its events are counted as they happen or read back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from .core import Arm, Outcome, Pull
+from .journal import Event
+
+
+@dataclass(slots=True)
+class ArmRecord:
+    """What is known of one arm.
+
+    Attributes:
+        stops: where its told pulls ended, in steps.
+        reward: of its last told pull, as the user returned it.
+        failed: its last pull failed.
+        checkpoint: the name of what it saved last; None if it saves nothing.
+        born_at: how many steps its parent had when it was made.
+        inherited: its first pull used its parent's saved state.
+    """
+
+    arm: Arm
+    stops: list[int] = field(default_factory=list)
+    reward: float | None = None
+    failed: bool = False
+    checkpoint: str | None = None
+    born_at: int = 0
+    inherited: bool = False
+
+    @property
+    def steps(self) -> int:
+        """How many steps it was trained."""
+        return self.stops[-1] if self.stops else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A pull that was asked for and not yet told, and the checkpoints it may load."""
+
+    pull: Pull
+    previous: str | None
+    parent: str | None
+
+
+class Tally:
+    """Counts of a study, kept up by its events.
+
+    Attributes:
+        events: how many were counted.
+        steps: spent by pulls that were told or failed.
+        seconds, cost, retrained: taken by those pulls; `retrained` in steps.
+        pulls: how many were told.
+        reasons: of the failed ones, counted.
+        arms: by id.
+        in_flight: by arm, in the order they were asked for.
+        budget: the newest that was set after the beginning; the study's first is in the header.
+    """
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.steps = 0
+        self.seconds = 0.0
+        self.cost = 0.0
+        self.retrained = 0
+        self.pulls = 0
+        self.reasons: Counter[str] = Counter()
+        self.arms: dict[int, ArmRecord] = {}
+        self.in_flight: dict[int, Flight] = {}
+
+    @property
+    def failures(self) -> int:
+        """How many pulls failed."""
+        return self.reasons.total()
+
+    def count(self, event: Event, arm: Arm | None = None) -> None:
+        """Count one event; `arm` saves making the arm of an asked pull again."""
+        self.events += 1
+        if event.kind == "asked":
+            self._asked(event, arm)
+        elif event.kind in ("told", "failed"):
+            self._ended(event)
+
+    def _asked(self, event: Event, arm: Arm | None) -> None:
+        assert event.arm is not None and event.start is not None and event.stop is not None
+        record = self.arms.get(event.arm)
+        parent = None
+        if record is None:
+            arm = arm or Arm(event.arm, event.data["config"], tuple(event.data.get("parents", ())))
+            record = self.arms[event.arm] = ArmRecord(arm)
+        if event.start == 0 and record.arm.parents:
+            source = self.arms[record.arm.parents[0]]
+            record.born_at, parent = source.steps, source.checkpoint
+        self.in_flight[event.arm] = Flight(Pull(record.arm, event.start, event.stop), record.checkpoint, parent)
+
+    def _ended(self, event: Event) -> None:
+        assert event.arm is not None and event.start is not None and event.stop is not None
+        del self.in_flight[event.arm]
+        record, data = self.arms[event.arm], event.data
+        self.steps += event.stop - event.start
+        self.seconds += event.seconds or 0.0
+        self.cost += data.get("cost", 0.0)
+        self.retrained += data.get("retrained", 0)
+        record.failed = event.kind == "failed"
+        if record.failed:
+            self.reasons[data.get("reason", "")] += 1
+            return
+        self.pulls += 1
+        record.stops.append(event.stop)
+        record.reward = event.reward
+        record.inherited = record.inherited or data.get("inherited", False)
+        if "unsaved" in data:
+            record.checkpoint = f"unsaved-arm-{event.arm}-step-{event.stop}"  # never there: it will be trained again if needed
+        else:
+            record.checkpoint = data.get("checkpoint")
+
+    def needed(self) -> set[str]:
+        """The checkpoints that may be loaded again: each arm's last, and what the pulls in flight began from."""
+        names = {record.checkpoint for record in self.arms.values()}
+        for flight in self.in_flight.values():
+            names |= {flight.previous, flight.parent}
+        return {name for name in names if name is not None}
+
+    def state(self) -> dict[str, Any]:
+        """The counts as JSON; the arms' configs are the strategy's to keep."""
+        return {
+            "totals": [self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls],
+            "reasons": dict(self.reasons),
+            "arms": [[id, r.stops, r.reward, r.failed, r.checkpoint, r.born_at, r.inherited] for id, r in self.arms.items()],
+            "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent] for id, f in self.in_flight.items()],
+        }
+
+    def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
+        """Take back what `state` gave."""
+        self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls = state["totals"]
+        self.reasons = Counter(state["reasons"])
+        self.arms = {row[0]: ArmRecord(arms[row[0]], *row[1:]) for row in state["arms"]}
+        self.in_flight = {
+            id: Flight(Pull(arms[id], start, stop), previous, parent)
+            for id, start, stop, previous, parent in state["in_flight"]
+        }
+
+
+def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
+    """The entry for a pull that was asked for; `config` as JSON, written with an arm's first pull only."""
+    data: dict[str, Any] = {"config": config} if is_new else {}
+    if is_new and pull.arm.parents:
+        data["parents"] = list(pull.arm.parents)
+    return Event("asked", pull.arm.id, pull.start, pull.stop, data=data)
+
+
+def ended_event(outcome: Outcome) -> Event:
+    """The entry for a pull that ended."""
+    data: dict[str, Any] = {}
+    for name in ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained"):
+        if value := getattr(outcome, name):
+            data[name] = value
+    if outcome.attempts > 1:
+        data["attempts"] = outcome.attempts
+    if outcome.metrics:
+        data["metrics"] = dict(outcome.metrics)
+    if outcome.curve:
+        data["curve"] = list(outcome.curve)
+    kind = "failed" if outcome.reward is None else "told"
+    pull = outcome.pull
+    return Event(kind, pull.arm.id, pull.start, pull.stop, outcome.reward, outcome.seconds, data)  # type: ignore[arg-type]

@@ -1,0 +1,66 @@
+"""The short form: one call from a function and a space to a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .budget import Budget
+from .checkpoints import Checkpoints
+from .journal import Journal
+from .runners.execute import Function, takes_config
+from .strategies import MutantUCB, Strategy
+from .study import Study
+
+MAX_STEPS = 10
+"""The most steps an arm gets where the user does not say."""
+
+
+def tune(
+    function: Function,
+    space: Any,
+    *,
+    budget: int | str | Budget,
+    max_steps: int | None = None,
+    strategy: Callable[..., Strategy] | None = None,
+    storage: str | Journal | None = None,
+    name: str = "study",
+    checkpoints: Checkpoints | str | None = None,
+    direction: str = "maximize",
+    bounds: tuple[float, float] | None = None,
+    seed: int | None = None,
+    **options: Any,
+) -> Study:
+    """Search the space for the best model, and give the finished study. Run again, it goes on where it was.
+
+    Args:
+        function: `train(pull)` trains a slice and returns its reward; `train(config)` is one whole training.
+        space: a `Space`, or anything with `sample` and `mutate`.
+        budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
+        max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
+        strategy: called with the space, budget, max_steps and seed: a class such as `ma.RandomSearch`. By default `MutantUCB`.
+        storage, name, checkpoints, direction, bounds: as for `Study`.
+        seed: same seed, same search.
+        options: workers, timeout, retries and the rest of what `Study.optimize` takes.
+
+    >>> import manyarms as ma
+    >>> space = ma.Space(x=ma.Float(-1, 1), y=ma.Float(-1, 1))
+    >>> study = ma.tune(lambda config: -config["x"] ** 2 - config["y"] ** 2, space, budget=300, seed=0, progress=False)
+    >>> study.best_reward > -0.05
+    True
+    """
+    limits = Budget.of(budget)
+    if max_steps is None:
+        max_steps = 1 if takes_config(function) else MAX_STEPS
+    make = strategy if strategy is not None else MutantUCB
+    study = Study(
+        make(space, budget=limits.steps, max_steps=max_steps, seed=seed),
+        storage=storage,
+        name=name,
+        checkpoints=checkpoints,
+        direction=direction,
+        bounds=bounds,
+        budget=limits.beyond_steps(),
+    )
+    study.optimize(function, **options)
+    return study

@@ -1,0 +1,121 @@
+"""A study as it can be looked at: what was best, and what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import frames
+from .core import Arm
+from .errors import NoResult, StudyMismatch, StudyNotFound
+from .header import restored_strategy, study_name
+from .journal import Journal, open_journal
+from .knowledge import Knowledge
+from .tally import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class StudyView:
+    """What a journal tells. Made by `load_study`; a `Study` is one that can also be written to.
+
+    Args:
+        journal: the record.
+        header: what the study was made with.
+        tally: what the record adds up to.
+        knowledge: the strategy fed with the record, where it could be made again.
+    """
+
+    def __init__(self, journal: Journal, header: Mapping[str, Any], tally: Tally, knowledge: Knowledge | None) -> None:
+        self.journal = journal
+        self.name = journal.name
+        self.header = header
+        self.tally = tally
+        self._knowledge = knowledge
+
+    @property
+    def max_steps(self) -> int | None:
+        """The most steps an arm may get, if the strategy has such a limit."""
+        settings = self.header["settings"]
+        return settings.get("max_steps") if settings else None
+
+    def best(self) -> Arm:
+        """The recommended arm: by the strategy's rule, or, where that is not known here, the best last reward."""
+        if self._knowledge is not None and self.tally.pulls:
+            return self._knowledge.strategy.best()
+        sign = 1.0 if self.header["direction"] == "maximize" else -1.0
+        trained = [record for record in self.tally.arms.values() if record.reward is not None]
+        if not trained:
+            raise NoResult(self._no_result())
+        return max(trained, key=lambda record: (not record.failed, sign * (record.reward or 0.0))).arm
+
+    def _no_result(self) -> str:
+        if not self.tally.failures:
+            return "no pull has ended yet"
+        reason, times = self.tally.reasons.most_common(1)[0]
+        return f"all {self.tally.failures} pulls failed; most often ({times} times): {reason}"
+
+    @property
+    def best_config(self) -> Any:
+        """The config of the recommended arm."""
+        return self.best().config
+
+    @property
+    def best_reward(self) -> float:
+        """The last reward of the recommended arm, as the function returned it."""
+        reward = self.tally.arms[self.best().id].reward
+        assert reward is not None
+        return reward
+
+    def arms_dataframe(self) -> pd.DataFrame:
+        """A row for each arm: arm, parents, steps, reward, status, and the values of its config."""
+        rows = []
+        for row in frames.arm_rows(self.tally, self.max_steps):
+            config = row.pop("config")
+            rows.append(
+                row | ({f"config_{k}": v for k, v in config.items()} if isinstance(config, dict) else {"config": config})
+            )
+        return frames.frame(rows, ("arm", "parents", "steps", "reward", "status"))
+
+    def pulls_dataframe(self) -> pd.DataFrame:
+        """A row for each pull in the order asked: arm, start, stop, reward, status, seconds, and what else it returned."""
+        return frames.frame(frames.pull_rows(self.journal.events()), ("arm", "start", "stop", "reward", "status", "seconds"))
+
+    def close(self) -> None:
+        """Let go of the storage."""
+        self.journal.close()
+
+    def __enter__(self) -> StudyView:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def load_study(storage: str | Journal, name: str = "study") -> StudyView:
+    """Open a stored study for reading: it cannot be changed by this, nor can its writer be disturbed.
+
+    >>> import manyarms as ma, tempfile
+    >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
+    >>> space = ma.Space(x=ma.Float(0, 1))
+    >>> study = ma.tune(lambda config: config["x"], space, budget=50, storage=storage, seed=0, progress=False)
+    >>> ma.load_study(storage).best_config == study.best_config
+    True
+    """
+    journal = open_journal(storage, study_name(name), write=False)
+    header = journal.header
+    if header is None:
+        raise StudyNotFound(f"there is no study {name!r} here")
+    strategy = restored_strategy(header)
+    knowledge = None if strategy is None else Knowledge(strategy, header["direction"], header["bounds"])
+    if knowledge is not None:
+        try:
+            knowledge.replay(journal)
+            return StudyView(journal, header, knowledge.tally, knowledge)
+        except StudyMismatch:
+            pass  # made by another version of the library: its counts can still be shown
+    tally = Tally()
+    for event in journal.events():
+        tally.count(event)
+    return StudyView(journal, header, tally, None)
