@@ -30,17 +30,18 @@ class Checkpoints:
     """
 
     def __init__(self, directory: str | os.PathLike[str], max_bytes: int | str | None = None) -> None:
-        self.directory = Path(directory)
+        self.directory = self._root = Path(directory)
         self.max_bytes = None if max_bytes is None else checks.size("max_bytes", max_bytes)
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight
+        self._names: dict[int, str] = {}  # by arm in flight
         self._largest = 0
         self.used = 0  # bytes taken
 
     def open(self, study: str) -> None:
         """Use the directory of this study, and see what is there."""
-        self.directory = self.directory.absolute() / slug(study)
-        self._sizes = {}
+        self.directory = self._root.absolute() / slug(study)
+        self._sizes, self._reserved, self._names = {}, {}, {}
         if self.directory.is_dir():
             with os.scandir(self.directory) as entries:
                 for entry in entries:
@@ -52,13 +53,28 @@ class Checkpoints:
     def __contains__(self, name: str) -> bool:
         return name in self._sizes and (self.directory / name / SEAL).exists()
 
+    def names(self) -> list[str]:
+        """All that is there."""
+        return list(self._sizes)
+
+    def size(self, name: str) -> int:
+        """The bytes of a checkpoint; 0 if it is not there."""
+        return self._sizes.get(name, 0)
+
     def path(self, name: str) -> Path:
         """Where the checkpoint of this name is, or will be."""
         return self.directory / name
 
     def new_name(self, arm: int, stop: int) -> str:
-        """A name no checkpoint has had: what a killed worker left behind is never taken for it."""
-        return f"arm-{arm}-step-{stop}-{secrets.token_hex(4)}"
+        """A name no checkpoint has had: what a killed worker left behind is never taken for it.
+
+        What an abandoned pull of this arm wrote under its own name is removed.
+        """
+        if (abandoned := self._names.get(arm)) is not None:
+            remove(self.directory / abandoned)
+            remove(self.directory / f"{abandoned}.part")
+        self._names[arm] = f"arm-{arm}-step-{stop}-{secrets.token_hex(4)}"
+        return self._names[arm]
 
     def add(self, name: str, size: int) -> None:
         """Note a checkpoint that a pull saved."""
@@ -67,8 +83,9 @@ class Checkpoints:
         self._largest = max(self._largest, size)
 
     def note_refused(self, size: int) -> None:
-        """Remember that a checkpoint of this size had no room, so that more is made next time."""
-        self._largest = max(self._largest, size)
+        """Remember that a checkpoint of this size had no room, so that more is made next time, if it can ever fit."""
+        if self.max_bytes is None or size <= self.max_bytes:
+            self._largest = max(self._largest, size)
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove checkpoints, if they are there."""
@@ -85,18 +102,21 @@ class Checkpoints:
     def reserve(self, arm: int, slots: int) -> int | None:
         """How much a pull of this arm may save, with up to `slots` pulls at once, so that `max_bytes` holds whatever they do.
 
-        None: no limit. The room is the arm's until `release`.
+        None: no limit. The room is the arm's until `release`. Each gets an equal share, or as much as the largest so far took;
+        twice as many as run at once share, since a pull that ended holds its room until its reward is written.
         """
         if self.max_bytes is None:
             return None
         self._reserved.pop(arm, None)
-        free = self.max_bytes - self.used - sum(self._reserved.values())
-        self._reserved[arm] = max(0, free) // max(1, slots - len(self._reserved))
+        free = max(0, self.max_bytes - self.used - sum(self._reserved.values()))
+        sharing = max(1, (1 if slots == 1 else 2 * slots) - len(self._reserved))
+        self._reserved[arm] = max(free // sharing, min(free, self._largest))
         return self._reserved[arm]
 
     def release(self, arm: int) -> None:
         """The pull of this arm has ended: give its room back."""
         self._reserved.pop(arm, None)
+        self._names.pop(arm, None)
 
     def shortage(self, slots: int) -> int:
         """Bytes to free so that the next pulls can each save as much as the largest checkpoint so far; 0 if there is room."""
@@ -139,9 +159,8 @@ def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> 
 
 def seal(staged: Path, final: Path) -> int:
     """Turn a directory of files into a checkpoint: checksum, sync, rename. Gives its size."""
-    files = sorted(path for path in staged.rglob("*") if path.is_file() and path.name != SEAL)
-    content = {str(path.relative_to(staged)): [path.stat().st_size, _checksum(path)] for path in files}
-    (staged / SEAL).write_text(json.dumps(content))
+    files = _files(staged)
+    (staged / SEAL).write_text(_content(staged, {path: _checksum(path) for path in files}))
     for path in (*files, staged / SEAL, staged):
         _sync(path)
     staged.rename(final)
@@ -150,9 +169,9 @@ def seal(staged: Path, final: Path) -> int:
 
 
 def sealed_size(directory: Path) -> int:
-    """The bytes the directory will take at most once it is sealed."""
-    files = [path for path in directory.rglob("*") if path.is_file()]
-    return sum(path.stat().st_size + 80 + 6 * len(str(path.relative_to(directory))) for path in files) + 2
+    """The bytes the directory will take once it is sealed."""
+    files = _files(directory)
+    return sum(path.stat().st_size for path in files) + len(_content(directory, dict.fromkeys(files, "0" * 32)))
 
 
 def is_sound(checkpoint: Path) -> bool:
@@ -183,7 +202,17 @@ def slug(study: str) -> str:
     return f"{words or 'study'}-{blake2b(study.encode(), digest_size=4).hexdigest()}"
 
 
+def _files(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*") if path.is_file() and path != directory / SEAL)
+
+
+def _content(directory: Path, checksums: Mapping[Path, str]) -> str:
+    """The text of the seal."""
+    return json.dumps({str(path.relative_to(directory)): [path.stat().st_size, text] for path, text in checksums.items()})
+
+
 def _checksum(path: Path) -> str:
+    """Of 32 letters."""
     with path.open("rb") as file:
         digest = blake2b(digest_size=16)
         while block := file.read(1 << 20):

@@ -48,6 +48,17 @@ def whole(name: str, value: int, low: int | None = None) -> int:
     return int(value)
 
 
+def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
+    """Two numbers, the first below the second."""
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be two numbers, got {value!r}") from None
+    if not finite(name, low) < finite(name, high):
+        raise ValueError(f"{name} must be two numbers, the first below the second, got {value!r}")
+    return low, high
+
+
 def flag(name: str, value: bool) -> bool:
     """True or False, and nothing that only looks like it."""
     if not isinstance(value, bool):

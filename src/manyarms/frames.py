@@ -40,21 +40,13 @@ def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
     running: dict[int | None, dict[str, Any]] = {}
     for event in events:
         if event.kind == "asked":
-            row = {
-                "arm": event.arm,
-                "start": event.start,
-                "stop": event.stop,
-                "reward": None,
-                "status": "running",
-                "seconds": None,
-            }
-            rows.append(row)
-            running[event.arm] = row
+            rows.append({"arm": event.arm, "start": event.start, "stop": event.stop, "status": "running"})
+            running[event.arm] = rows[-1]
         elif event.kind in ("told", "failed"):
-            row = running.pop(event.arm)
-            row |= {"reward": event.reward, "status": event.kind, "seconds": event.seconds}
-            row |= {name: event.data.get(name) for name in ("reason", "cost", "attempts", "retrained", "curve")}
-            row |= {f"metric_{name}": value for name, value in event.data.get("metrics", {}).items()}
+            row, data = running.pop(event.arm), event.data
+            row.update(reward=event.reward, status=event.kind, seconds=event.seconds)
+            row.update({name: data[name] for name in ("reason", "cost", "attempts", "retrained", "curve") if name in data})
+            row.update({f"metric_{name}": value for name, value in data.get("metrics", {}).items()})
     return rows
 
 

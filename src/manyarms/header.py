@@ -13,8 +13,10 @@ from .strategies import Strategy, complete, restart
 from .version import __version__
 
 
-def make_header(strategy: Strategy, seed: int, direction: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    """The header of a new study."""
+def make_header(
+    strategy: Strategy, seed: int, direction: str, bounds: tuple[float, float] | None, **notes: Any
+) -> dict[str, Any]:
+    """The header of a new study; `notes` are kept, but not compared when it is opened again."""
     known = complete(strategy)
     space: Any = known.book.space if known is not None else None
     header = {
@@ -25,6 +27,7 @@ def make_header(strategy: Strategy, seed: int, direction: str, bounds: tuple[flo
         "seed": seed,
         "direction": direction,
         "bounds": bounds,
+        **notes,
     }
     return dict(json.loads(json.dumps(header, default=_name_of)))
 

@@ -106,7 +106,8 @@ def _scaler(strategy: Strategy, sign: float, bounds: tuple[float, float] | None)
         return Unscaled()
     if bounds is None:
         return Adaptive()
-    return Bounded(*sorted((sign * bounds[0], sign * bounds[1])))
+    low, high = bounds
+    return Bounded(low, high) if sign > 0 else Bounded(-high, -low)
 
 
 def _write_array(value: Any) -> Any:

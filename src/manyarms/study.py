@@ -50,6 +50,10 @@ class Study(StudyView):
         direction: "maximize" or "minimize" what the function returns.
         bounds: the lowest and the highest it can return, if known; else the scale is learned.
         budget: limits in seconds or cost, beside the strategy's budget of steps.
+        origin: how the study was started, for `manyarms resume`; kept in the journal.
+
+    Attributes:
+        interrupted: the last `optimize` was ended by Ctrl-C.
 
     >>> import manyarms as ma
     >>> study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=200, max_steps=1, seed=0), direction="minimize")
@@ -68,19 +72,25 @@ class Study(StudyView):
         direction: str = "maximize",
         bounds: tuple[float, float] | None = None,
         budget: Budget | str | None = None,
+        origin: Mapping[str, Any] | None = None,
     ) -> None:
         _check_strategy(strategy)
         checks.one_of("direction", direction, ("maximize", "minimize"))
         self._budget = None if budget is None else Budget.of(budget)
         if self._budget is not None and self._budget.steps is not None:
             raise ValueError("budget in steps is the strategy's; give the study seconds or cost")
+        bounds = None if bounds is None else checks.interval("bounds", bounds)
         self.strategy = strategy
         self.direction = direction
         known = complete(strategy)
         wanted = known.book.budget if known is not None else None
         journal = open_journal(storage, study_name(name))
+        self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if checkpoints is None and storage is None else None
+        if not isinstance(checkpoints, Checkpoints):
+            checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
+        checkpoints.open(journal.name)
         try:
-            header = self._open(journal, bounds)
+            header = self._open(journal, bounds, checkpoints=str(checkpoints.directory), origin=origin)
             knowledge = Knowledge(strategy, direction, bounds)
             knowledge.replay(journal)
         except BaseException:
@@ -97,10 +107,7 @@ class Study(StudyView):
         self._callbacks: Sequence[Callback] = ()
         self._progress: Progress | None = None
         self._stopped = False
-        self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if checkpoints is None and storage is None else None
-        if not isinstance(checkpoints, Checkpoints):
-            checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
-        checkpoints.open(self.name)
+        self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed)
         if known is not None and known.book.budget != wanted:
             self._pending.append(Event("budget", data={"budget": wanted}))
@@ -221,13 +228,14 @@ class Study(StudyView):
             alone = checks.whole("workers", workers, 1) == 1 and pull_timeout is None and resources is None
             runner = InlineRunner() if alone else ProcessRunner(workers, pull_timeout, resources)
         _check_function(function, self.max_steps)
-        self._function, self._callbacks, self._stopped = function, callbacks, False
+        self._function, self._callbacks = function, callbacks
+        self._stopped = self.interrupted = False
         self._commit()  # what an earlier call could not write, a full disk say
         self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
         runner.start(function)
         began = runner.now()
         try:
-            with self._showing(progress), first_interrupt_stops(self.stop):
+            with self._showing(progress), first_interrupt_stops(self._interrupt):
                 run(self, runner, lambda: self._stopped or _over(runner, began, limit), retries, deterministic)
         finally:
             runner.close()
@@ -237,10 +245,13 @@ class Study(StudyView):
         """Start no more pulls; `optimize` returns when those in flight have ended."""
         self._stopped = True
 
+    def _interrupt(self) -> None:
+        self.interrupted = True
+        self.stop()
+
     @contextmanager
     def _showing(self, shown: bool) -> Iterator[None]:
-        known = self._knowledge.complete
-        with Progress(self, shown, known.book.budget if known is not None else None) as self._progress:
+        with Progress(self, shown, self.budget) as self._progress:
             try:
                 yield
             finally:
@@ -270,11 +281,11 @@ class Study(StudyView):
         if self._temporary is not None:
             self._temporary.cleanup()
 
-    def _open(self, journal: Journal, bounds: tuple[float, float] | None) -> Mapping[str, Any]:
+    def _open(self, journal: Journal, bounds: tuple[float, float] | None, **notes: Any) -> Mapping[str, Any]:
         """The study's header: written if it is new, compared if it is not. Puts the strategy to where the study began."""
         known, header = complete(self.strategy), journal.header
         seed = known.book.seed if known is not None else _seed_of(self.strategy)
-        new = make_header(self.strategy, seed, self.direction, bounds)
+        new = make_header(self.strategy, seed, self.direction, bounds, **notes)
         if header is None:
             journal.create(new)
             return new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .budget import Budget
@@ -29,6 +29,7 @@ def tune(
     direction: str = "maximize",
     bounds: tuple[float, float] | None = None,
     seed: int | None = None,
+    origin: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Study:
     """Search the space for the best model, and give the finished study. Run again, it goes on where it was.
@@ -39,7 +40,7 @@ def tune(
         budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
         max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
         strategy: called with the space, budget, max_steps and seed: a class such as `ma.RandomSearch`. By default `MutantUCB`.
-        storage, name, checkpoints, direction, bounds: as for `Study`.
+        storage, name, checkpoints, direction, bounds, origin: as for `Study`.
         seed: same seed, same search.
         options: workers, timeout, retries and the rest of what `Study.optimize` takes.
 
@@ -61,6 +62,7 @@ def tune(
         direction=direction,
         bounds=bounds,
         budget=limits.beyond_steps(),
+        origin=origin,
     )
     study.optimize(function, **options)
     return study

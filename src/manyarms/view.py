@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import frames
@@ -67,6 +68,19 @@ class StudyView:
         reward = self.tally.arms[self.best().id].reward
         assert reward is not None
         return reward
+
+    @property
+    def budget(self) -> int | None:
+        """The steps it may spend, if it has such a limit."""
+        if self._knowledge is not None and self._knowledge.complete is not None:
+            return self._knowledge.complete.book.budget
+        settings = self.header["settings"]
+        return settings.get("budget") if settings else None
+
+    def checkpoint_of(self, arm: int) -> Path | None:
+        """Where the arm saved its state last, if it did; it may have been deleted since."""
+        name, directory = self.tally.arms[arm].checkpoint, self.header.get("checkpoints")
+        return Path(directory) / name if name is not None and directory is not None else None
 
     def arms_dataframe(self) -> pd.DataFrame:
         """A row for each arm: arm, parents, steps, reward, status, and the values of its config."""

@@ -1,0 +1,5 @@
+"""`python -m manyarms`."""
+
+from .cli import main
+
+main()

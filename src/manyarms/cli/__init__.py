@@ -1,0 +1,40 @@
+"""The command line: `manyarms run | resume | status | arms | best | verify | gc`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ManyarmsError
+from ..version import __version__
+from . import keep, look, start
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command; errors a user can act on are one line, without a traceback."""
+    parser = argparse.ArgumentParser(prog="manyarms", description="Model selection with infinitely many arms.")
+    parser.add_argument("--version", action="version", version=f"manyarms {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for part in (start, look, keep):
+        part.add_commands(commands)
+    options = parser.parse_args(arguments)
+    warnings.showwarning = _show_warning
+    try:
+        code = options.command(options)
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        code = 0
+    except (ManyarmsError, ImportError, OSError, ValueError, TypeError) as error:
+        print(f"manyarms: {error}", file=sys.stderr)
+        code = 1 if isinstance(error, ManyarmsError) else 2
+    sys.exit(code)
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning in one line, without the place in the code that gave it."""
+    print(f"manyarms: {message}", file=sys.stderr)

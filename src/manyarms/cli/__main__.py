@@ -1,0 +1,5 @@
+"""`python -m manyarms.cli`."""
+
+from . import main
+
+main()

@@ -1,0 +1,79 @@
+"""`verify` and `gc`: is a study whole, and what may be deleted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from .. import checks
+from ..audit import audit
+from ..checkpoints import Checkpoints
+from ..journal import open_journal
+from ..view import StudyView, load_study
+from .stored import add_study, chosen_name
+
+
+def add_commands(commands: Any) -> None:
+    """Add `verify` and `gc`."""
+    verify = commands.add_parser("verify", help="check a study on disk; exits 1 and says what is wrong")
+    add_study(verify)
+    verify.set_defaults(command=_verify)
+    gc = commands.add_parser("gc", help="delete checkpoints that are not needed")
+    add_study(gc)
+    gc.add_argument("--max-bytes", help='keep at most this much, such as "2GB"; the worst arms lose theirs first')
+    gc.add_argument("--best-only", action="store_true", help="keep only the recommended arm's")
+    gc.add_argument("--dry-run", action="store_true", help="only say what would go")
+    gc.set_defaults(command=_gc)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    name = chosen_name(options)
+    journal = open_journal(options.storage, name, write=False)
+    try:
+        wrong = list(audit(journal))
+        events = len(journal)
+    finally:
+        journal.close()
+    for problem in wrong:
+        print(f"{name}: {problem}", file=sys.stderr)
+    print(f"{name}: {events} events, {'all is well' if not wrong else f'{len(wrong)} problems'}")
+    return 1 if wrong else 0
+
+
+def _gc(options: argparse.Namespace) -> int:
+    name = chosen_name(options)
+    limit = None if options.max_bytes is None else checks.size("max_bytes", options.max_bytes)
+    lock = open_journal(options.storage, name)  # for writing: not while the study runs
+    try:
+        with load_study(options.storage, name) as study:
+            directory = Path(study.header["checkpoints"])
+            checkpoints = Checkpoints(directory.parent)
+            checkpoints.open(name)
+            before = checkpoints.used
+            doomed = _doomed(study, checkpoints, limit, options.best_only)
+    finally:
+        lock.close()
+    freed = sum(checkpoints.size(name) for name in doomed)
+    if not options.dry_run:
+        checkpoints.drop(doomed)
+    print(f"{len(doomed)} checkpoints {'would go' if options.dry_run else 'deleted'}, {freed} of {before} bytes freed")
+    return 0
+
+
+def _doomed(study: StudyView, checkpoints: Checkpoints, limit: int | None, best_only: bool) -> list[str]:
+    """What may go: leftovers always, then the arms with the worst rewards."""
+    tally, sign = study.tally, 1 if study.header["direction"] == "maximize" else -1
+    doomed = [name for name in checkpoints.names() if name not in tally.needed()]
+    kept = {name for flight in tally.in_flight.values() for name in (flight.previous, flight.parent)}
+    kept |= {tally.arms[study.best().id].checkpoint} if tally.pulls else set()
+    left = checkpoints.used - sum(map(checkpoints.size, doomed))
+    for record in sorted(tally.arms.values(), key=lambda record: sign * (record.reward or 0.0)):
+        name = record.checkpoint
+        if name is None or name in kept or not checkpoints.size(name):
+            continue
+        if best_only or (limit is not None and left > limit):
+            doomed.append(name)
+            left -= checkpoints.size(name)
+    return doomed

@@ -1,0 +1,154 @@
+"""`status`, `arms` and `best`: look at stored studies without touching them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..checkpoints import SEAL
+from ..frames import arm_rows
+from ..journal.sql import study_names
+from ..view import StudyView, load_study
+from .stored import add_study, chosen_name
+
+
+def add_commands(commands: Any) -> None:
+    """Add `status`, `arms` and `best`."""
+    status = commands.add_parser("status", help="how studies are going")
+    add_study(status)
+    _add_json(status)
+    status.set_defaults(command=_status)
+    arms = commands.add_parser("arms", help="the arms of a study, best first")
+    add_study(arms)
+    arms.add_argument("--top", type=int, default=20, help="how many to show (default: 20; 0 shows all)")
+    _add_json(arms)
+    arms.set_defaults(command=_arms)
+    best = commands.add_parser("best", help="the recommended arm of a study")
+    add_study(best)
+    _add_json(best)
+    best.set_defaults(command=_best)
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _status(options: argparse.Namespace) -> int:
+    names = [options.name] if options.name is not None else study_names(options.storage)
+    rows = []
+    for name in names:
+        with load_study(options.storage, name) as study:
+            rows.append(summary(study))
+    if options.json:
+        _print_json(rows)
+    else:
+        _print_table(rows, title=None)
+        for row in rows:
+            if row["last failure"]:
+                Console(stderr=True).print(
+                    f"{escape(row['study'])}: most frequent failure: {escape(row['last failure'])}", highlight=False
+                )
+    return 0
+
+
+def _arms(options: argparse.Namespace) -> int:
+    with load_study(options.storage, chosen_name(options)) as study:
+        rows = list(arm_rows(study.tally, study.max_steps))
+        sign = 1 if study.header["direction"] == "maximize" else -1
+    rows.sort(key=lambda row: (row["reward"] is not None, sign * (row["reward"] or 0.0)), reverse=True)
+    shown = rows[: options.top or None]
+    if options.json:
+        _print_json(shown)
+        return 0
+    _print_table([{**row, "config": json.dumps(row["config"])} for row in shown], title=None)
+    if len(shown) < len(rows):
+        print(f"{len(rows) - len(shown)} more arms: --top 0 shows all", file=sys.stderr)
+    return 0
+
+
+def _best(options: argparse.Namespace) -> int:
+    with load_study(options.storage, chosen_name(options)) as study:
+        answer = best_arm(study)
+    if options.json:
+        _print_json(answer)
+    else:
+        for key, value in answer.items():
+            print(f"{key}: {json.dumps(value) if key == 'config' else value}")
+    return 0
+
+
+def best_arm(study: StudyView) -> dict[str, Any]:
+    """The recommended arm, and where its model is."""
+    arm = study.best()
+    record = study.tally.arms[arm.id]
+    path = study.checkpoint_of(arm.id)
+    return {
+        "arm": arm.id,
+        "reward": record.reward,
+        "steps": record.steps,
+        "config": arm.config,
+        "checkpoint": str(path) if path is not None and (path / SEAL).exists() else None,
+    }
+
+
+def summary(study: StudyView) -> dict[str, Any]:
+    """A study in one row."""
+    tally = study.tally
+    return {
+        "study": study.name,
+        "strategy": study.header["strategy"],
+        "best": study.best_reward if tally.pulls else None,
+        "arms": len(tally.arms),
+        "steps": tally.steps,
+        "budget": study.budget,
+        "pulls": tally.pulls,
+        "failed": tally.failures,
+        "in flight": len(tally.in_flight),
+        "retrained": tally.retrained,
+        "seconds": round(tally.seconds, 1),
+        "last failure": tally.reasons.most_common(1)[0][0] if tally.reasons else None,
+    }
+
+
+def print_status(study: StudyView) -> None:
+    """What a search came to."""
+    _print_table([summary(study)], title=None)
+    if study.tally.pulls:
+        print(f"best config: {json.dumps(best_arm(study)['config'], default=str)}")
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, default=str))
+
+
+def _print_table(rows: list[dict[str, Any]], title: str | None) -> None:
+    """Rows as a table; where output is not a terminal, wide enough that nothing is cut."""
+    if not rows:
+        print("nothing here yet")
+        return
+    table = Table(title=title, box=None, pad_edge=False)
+    names = [name for name in rows[0] if name != "last failure"]
+    for name in names:
+        table.add_column(name, justify="left" if isinstance(rows[0][name], (str, list)) else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(row[name]) for name in names))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=1000)
+    console.print(table, highlight=False)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or "-"
+    return escape(str(value))

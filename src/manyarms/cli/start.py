@@ -1,0 +1,177 @@
+"""`run` and `resume`: start a search, and go on with one."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+
+from .. import strategies
+from ..errors import ManyarmsError
+from ..tuning import tune
+from ..view import load_study
+from .look import print_status
+from .stored import add_study, chosen_name, default_storage
+
+_RUN = """examples:
+  manyarms run train.py:train --budget 500
+  manyarms run train.py:train --budget 2h --workers 4 --storage digits.db --set exploration=0.01
+
+The script defines the function, as train(pull) or train(config), and a space, as a global named `space`.
+Run the same line again after any interruption, or with a larger budget, and the search goes on."""
+
+
+def add_commands(commands: Any) -> None:
+    """Add `run` and `resume`."""
+    run = commands.add_parser(
+        "run", help="search with a function of a script", epilog=_RUN, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    run.add_argument("target", help="script.py:function, or package.module:function")
+    run.add_argument("--budget", required=True, help='in all, over all runs: steps such as 500, or training time such as "2h"')
+    run.add_argument("--space", default="space", help="name of the space in the script (default: space)")
+    run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 10, or 1 for train(config))")
+    run.add_argument("--strategy", default="MutantUCB", help="strategy (default: MutantUCB)")
+    run.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy; may be repeated"
+    )
+    run.add_argument("--direction", choices=("maximize", "minimize"), default="maximize")
+    run.add_argument("--storage", default=default_storage(), help="file or URL of the storage (default: %(default)s)")
+    run.add_argument("--name", help="name of the study (default: the function's)")
+    run.add_argument("--checkpoints", help="directory of saved models (default: beside the storage)")
+    run.add_argument("--seed", type=int, help="same seed, same search")
+    _add_running(run)
+    run.set_defaults(command=_run)
+    resume = commands.add_parser("resume", help="go on with a search that `run` started")
+    add_study(resume)
+    resume.add_argument("--budget", help="a new total")
+    _add_running(resume)
+    resume.set_defaults(command=_resume)
+
+
+def _add_running(parser: argparse.ArgumentParser) -> None:
+    """How to run, which may differ from time to time."""
+    parser.add_argument("--workers", type=int, default=1, help="processes that train at once (default: 1, in this process)")
+    parser.add_argument("--timeout", help='start no more pulls after this time, such as "8h"')
+    parser.add_argument("--pull-timeout", help="end a pull that takes longer, such as 10m")
+    parser.add_argument("--retries", type=int, default=0, help="start a failed pull again so often (default: 0)")
+    parser.add_argument("--deterministic", action="store_true", help="same seed, same result also with several workers")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def _run(options: argparse.Namespace) -> int:
+    target = options.target
+    if target.endswith(".py") or ":" not in target:
+        raise ValueError(f"target must be script.py:function or package.module:function, got {target!r}")
+    path = target.rpartition(":")[0]
+    origin = {
+        "target": f"{Path(path).absolute()}:{target.rpartition(':')[2]}" if path.endswith(".py") else target,
+        "space": options.space,
+        "max_steps": options.max_steps,
+        "strategy": options.strategy,
+        "set": options.set,
+        "direction": options.direction,
+        "budget": options.budget,
+        "checkpoints": options.checkpoints,
+        "seed": options.seed,
+    }
+    name = options.name or target.rpartition(":")[2]
+    return _search(origin, options, options.storage, name)
+
+
+def _resume(options: argparse.Namespace) -> int:
+    name = chosen_name(options)
+    with load_study(options.storage, name) as study:
+        origin, budget = study.header.get("origin"), options.budget or (study.budget and str(study.budget))
+    if origin is None:
+        raise ManyarmsError(f"study {name!r} was not started by `manyarms run`: run its own script again to go on with it")
+    return _search({**origin, "budget": budget or origin["budget"]}, options, options.storage, name)
+
+
+def _search(origin: Mapping[str, Any], options: argparse.Namespace, storage: str, name: str) -> int:
+    module = load_module(origin["target"].rpartition(":")[0])
+    function = _member(module, origin["target"].rpartition(":")[2])
+    kind, settings = _strategy(origin["strategy"]), _settings(origin["set"])
+    study = tune(
+        function,
+        _member(module, origin["space"]),
+        budget=int(origin["budget"]) if origin["budget"].isdigit() else origin["budget"],
+        max_steps=origin["max_steps"],
+        strategy=lambda space, **given: kind(space, **{**given, **settings}),
+        storage=storage,
+        name=name,
+        checkpoints=origin["checkpoints"],
+        direction=origin["direction"],
+        seed=origin["seed"],
+        origin=origin,
+        workers=options.workers,
+        timeout=_number_or_text(options.timeout),
+        pull_timeout=_number_or_text(options.pull_timeout),
+        retries=options.retries,
+        deterministic=options.deterministic,
+        progress=not options.quiet,
+    )
+    with study:
+        print_status(study)
+        return 130 if study.interrupted else 0
+
+
+def load_module(path: str) -> ModuleType:
+    """The module of a script's file or of a dotted name. Workers get its functions by value: they need not find it."""
+    if not path.endswith(".py"):
+        sys.path.insert(0, "")
+        return importlib.import_module(path)
+    file = Path(path).absolute()
+    if not file.is_file():
+        raise ValueError(f"target must name a script that exists, got {path!r}")
+    sys.path.insert(0, str(file.parent))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    spec.loader.exec_module(module)
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def _member(module: ModuleType, name: str) -> Any:
+    if not hasattr(module, name):
+        known = ", ".join(sorted(key for key in vars(module) if not key.startswith("_"))[:20])
+        raise ValueError(f"{module.__name__} has no {name!r}; it has {known or 'nothing'}")
+    return getattr(module, name)
+
+
+def _strategy(name: str) -> Any:
+    kind = getattr(strategies, name, None)
+    if not isinstance(kind, type) or not hasattr(kind, "ask") or name in ("Strategy", "Complete"):
+        known = [key for key in strategies.__all__ if hasattr(getattr(strategies, key), "plan") and key != "Complete"]
+        raise ValueError(f"strategy must be one of {', '.join(known)}, got {name!r}")
+    return kind
+
+
+def _settings(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE, with the value read as Python would read it, or else as text."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set must be NAME=VALUE, got {pair!r}")
+        try:
+            settings[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            settings[name] = value
+    return settings
+
+
+def _number_or_text(value: str | None) -> float | str | None:
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return value

@@ -1,0 +1,49 @@
+"""Run as a program: starts a study again and again, kills it -9 at random moments, then lets it finish.
+
+Forking from a process that has imported everything makes a life cost milliseconds, so that many fit in a test.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+
+import chained
+
+import manyarms as ma
+
+
+def live(storage: str, workers: int, told: int) -> None:
+    """One life of the study's process; writes a byte to `told` for every pull it records."""
+    study = ma.Study(chained.strategy(budget=500), storage=storage)
+    tell = [lambda study, outcome: os.write(told, b".")]
+    study.optimize(chained.slowly, workers=workers, deterministic=workers > 1, progress=False, callbacks=tell)
+    study.close()
+
+
+def main(storage: str, workers: int, kills: int, seed: int) -> None:
+    """Each life but the last is ended a few pulls and milliseconds after it began; prints how many were."""
+    moments, killed = random.Random(seed), 0
+    for life in range(kills + 1):
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            live(storage, workers, write)
+            os._exit(0)
+        os.close(write)
+        if life < kills:
+            for _ in range(moments.randrange(12)):
+                os.read(read, 1)
+            time.sleep(moments.uniform(0, 0.02))
+            os.kill(child, signal.SIGKILL)
+        status = os.waitpid(child, 0)[1]
+        os.close(read)
+        killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    print(killed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))
