@@ -1,0 +1,60 @@
+# make demo        set up, then search with the embedded defaults: SQLite and local worker processes
+# make test        set up, then format, lint, types and all tests but the slow ones
+# make test-slow   the slow tests
+# make benchmarks  what the speed targets are measured with, peers beside
+# make clean       remove what was set up
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+PIP := $(RUN)/python -m pip --quiet --disable-pip-version-check
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: setup demo test lint types unit core test-slow benchmarks format clean
+
+setup: $(VENV)/ready
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --constraint constraints.txt --editable ".[all,torch]" --group dev
+	touch $@
+
+demo: setup
+	$(THREADS) $(RUN)/python examples/digits.py
+
+test: lint types unit core
+
+lint: setup
+	$(RUN)/ruff format --check .
+	$(RUN)/ruff check .
+
+types: setup
+	$(RUN)/mypy
+
+unit: setup
+	$(THREADS) $(RUN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# The library without any of its extras: it must install, import and tune a plain function.
+core: $(VENV)-core/ready
+	$(VENV)-core/bin/python examples/plain_function.py
+	$(VENV)-core/bin/python -m pytest tests/test_core_install.py
+
+$(VENV)-core/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-core
+	$(VENV)-core/bin/python -m pip --quiet --disable-pip-version-check install . pytest pytest-timeout
+	touch $@
+
+test-slow: setup
+	$(THREADS) $(RUN)/python -m pytest -m slow --timeout 3600
+
+benchmarks: setup
+	$(PIP) install --constraint constraints.txt --group benchmark
+	for name in decisions storage workers resume simulated; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
+
+format: setup
+	$(RUN)/ruff format .
+	$(RUN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) $(VENV)-core .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

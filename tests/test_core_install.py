@@ -1,0 +1,88 @@
+"""The library alone: it imports fast and quietly, and tunes a plain function without any of its extras."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import manyarms
+
+SOURCE = Path(manyarms.__file__).parent
+EXTRAS = ("pandas", "sklearn", "torch", "ConfigSpace", "psycopg", "dask", "ray", "optuna", "plotly", "lightgbm", "xgboost")
+
+# What may import what: a part may use those before it, never those after.
+LAYERS = [
+    {"version", "errors", "checks", "core"},
+    {"spaces"},
+    {"strategies"},
+    {"journal", "checkpoints", "budget"},
+    {"runners"},
+    {"tally"},
+    {"knowledge", "rebuild", "plan", "progress", "interrupt", "frames"},
+    {"header", "saves"},
+    {"view"},
+    {"study", "audit"},
+    {"tuning"},
+    {"testing", "cli", "__main__", "__init__"},
+]
+UNTYPED = ("TYPE_CHECKING",)
+
+
+def run(code: str) -> str:
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+def test_importing_the_library_imports_neither_extras_nor_slow_parts():
+    loaded = run("import sys, manyarms; print(' '.join(name for name in sys.modules if '.' not in name))").split()
+    assert not {*EXTRAS, "sqlalchemy", "scipy", "rich"} & set(loaded)
+
+
+def test_a_plain_function_is_tuned_with_every_extra_missing():
+    code = f"""
+import sys
+for name in {EXTRAS!r}:
+    sys.modules[name] = None  # importing it fails
+import manyarms as ma, tempfile
+space = ma.Space(x=ma.Float(0, 1))
+storage = tempfile.mkdtemp() + "/study.db"
+study = ma.tune(lambda config: 1 - abs(config["x"] - 0.3), space, budget=100, workers=2, storage=storage, seed=0)
+print(round(study.best_config["x"], 1))
+try:
+    study.arms_dataframe()
+except ImportError as error:
+    print(error)
+"""
+    assert run(code) == '0.3\ntables need pandas: pip install "manyarms[pandas]"'
+
+
+def imports(file: Path) -> set[str]:
+    """The parts of the library that a file imports, whenever it does."""
+    part = file.relative_to(SOURCE).parts
+    tree = ast.parse(file.read_text())
+    typing_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id in UNTYPED
+        for inner in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or not node.level or node in typing_only:
+            continue
+        package = part[: len(part) - node.level]
+        module = (*package, *(node.module.split(".") if node.module else ()))
+        found |= {module[0]} if module else {alias.name for alias in node.names}
+    return found - {part[0].removesuffix(".py")}
+
+
+def test_imports_point_down_only():
+    rank = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+    for file in SOURCE.rglob("*.py"):
+        part = file.relative_to(SOURCE).parts[0].removesuffix(".py")
+        assert part in rank, f"{part} has no place among the layers"
+        for other in imports(file):
+            assert rank[other] <= rank[part], f"{file.relative_to(SOURCE)} imports {other}, which lies above it"
