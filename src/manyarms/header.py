@@ -21,7 +21,7 @@ def make_header(
     space: Any = known.book.space if known is not None else None
     header = {
         "manyarms": __version__,
-        "strategy": type(strategy).__name__,
+        "strategy": _kind(strategy),
         "settings": {**known.settings, "seed": seed} if known is not None else None,
         "space": space.describe() if hasattr(space, "describe") else None,
         "seed": seed,
@@ -73,7 +73,14 @@ def study_name(name: str) -> str:
 
 def _comparable(header: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in (header["settings"] or {}).items() if key != "budget"}  # which may be changed
-    return {**{key: header[key] for key in ("strategy", "direction", "bounds", "space", "seed")}, **settings}
+    parts = {key: header[key] for key in ("strategy", "direction", "bounds", "seed")}
+    return {**parts, "space": json.dumps(header["space"]), **settings}  # as text: the order of parameters counts
+
+
+def _kind(strategy: Strategy) -> str:
+    """The name of its class, in full where it is not one of the library's."""
+    kind = type(strategy)
+    return kind.__name__ if getattr(strategies, kind.__name__, None) is kind else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _name_of(value: Any) -> str:

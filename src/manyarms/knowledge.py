@@ -12,7 +12,7 @@ from .core import Pull
 from .errors import StudyMismatch
 from .journal import Event, Journal
 from .spaces import to_json
-from .strategies import Strategy, complete
+from .strategies import Strategy, complete, restart
 from .strategies.scaling import Adaptive, Bounded, Scaler, Unscaled
 from .tally import Tally, asked_event
 
@@ -29,9 +29,13 @@ class Knowledge:
     def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
         self.strategy = strategy
         self.complete = complete(strategy)
-        self.tally = Tally()
         self._sign = 1.0 if direction == "maximize" else -1.0
-        self._scaler = _scaler(strategy, self._sign, bounds)
+        self._bounds = bounds
+        self._begin()
+
+    def _begin(self) -> None:
+        self.tally = Tally()
+        self._scaler = _scaler(self.strategy, self._sign, self._bounds)
 
     def ask(self) -> tuple[Pull, Event] | None:
         """The strategy's next pull, with its entry for the journal."""
@@ -62,7 +66,7 @@ class Knowledge:
         """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it."""
         snapshot = journal.snapshot() if use_snapshot and self.complete is not None else None
         if snapshot is not None:
-            self.load(snapshot[1])
+            self._load_or_begin_again(snapshot[1])
         for event in journal.events(since=self.tally.events):
             if event.kind == "asked":
                 self._ask_again(event, self.tally.events)
@@ -70,6 +74,15 @@ class Knowledge:
                 self.change_budget(event)
             else:
                 self.learn(event)
+
+    def _load_or_begin_again(self, text: str) -> None:
+        """A snapshot that cannot be read costs time, nothing else: the whole journal is replayed instead."""
+        assert self.complete is not None
+        try:
+            self.load(text)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            restart(self.complete)
+            self._begin()
 
     def _ask_again(self, event: Event, number: int) -> None:
         answer = self.ask()

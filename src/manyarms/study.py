@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 import warnings
@@ -66,7 +67,7 @@ class Study(StudyView):
         self,
         strategy: Strategy,
         *,
-        storage: str | Journal | None = None,
+        storage: str | os.PathLike[str] | Journal | None = None,
         name: str = "study",
         checkpoints: Checkpoints | str | None = None,
         direction: str = "maximize",
@@ -84,6 +85,7 @@ class Study(StudyView):
         self.direction = direction
         known = complete(strategy)
         wanted = known.book.budget if known is not None else None
+        storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
         journal = open_journal(storage, study_name(name))
         self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if checkpoints is None and storage is None else None
         if not isinstance(checkpoints, Checkpoints):

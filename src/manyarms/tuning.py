@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def tune(
     budget: int | str | Budget,
     max_steps: int | None = None,
     strategy: Callable[..., Strategy] | None = None,
-    storage: str | Journal | None = None,
+    storage: str | os.PathLike[str] | Journal | None = None,
     name: str = "study",
     checkpoints: Checkpoints | str | None = None,
     direction: str = "maximize",

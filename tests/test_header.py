@@ -1,0 +1,136 @@
+"""What a study was made with: its name, what may not change, and making its strategy again."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import manyarms as ma
+from manyarms.errors import StudyMismatch
+from manyarms.header import check_same, make_header, restored_strategy, study_name
+
+SPACE = ma.Space(lr=ma.Float(1e-5, 1e-1, log=True), act=ma.Choice("relu", ma.Space(slope=ma.Float(0, 1))), layers=3)
+
+
+class Walk:
+    """A space of one's own, which cannot be described."""
+
+    def sample(self, rng):
+        return float(rng.random())
+
+    def mutate(self, config, rng):
+        return float(rng.random())
+
+
+def header(strategy=None, *, seed=7, direction="maximize", bounds=None, **settings):
+    return make_header(strategy or ma.MutantUCB(SPACE, seed=seed, **settings), seed, direction, bounds)
+
+
+# -- names
+
+
+@pytest.mark.parametrize("name", ["x", "x" * 255, "it's", "a/b", "<b>", "日本 🦾", "a b", "'; DROP TABLE studies; --"])
+def test_a_printable_name_is_taken_as_it_is(name):
+    assert study_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256, "x" * 10_000, "a\nb", "a\tb", "\x00", "\x1b[31m", "\x7f", "\ud800", "\u200f"])
+def test_a_name_that_cannot_be_shown_is_refused_with_the_rule(name):
+    with pytest.raises(ValueError, match=f"name must be 1 to 255 printable characters, got {len(name)}: ") as raised:
+        study_name(name)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 500
+
+
+@pytest.mark.parametrize("name", [None, 3, b"study", ["study"]])
+def test_a_name_that_is_no_text_is_refused(name):
+    with pytest.raises(TypeError, match="name must be text, got"):
+        study_name(name)
+
+
+@given(st.text(st.characters(codec=None), max_size=300))
+def test_any_text_is_taken_as_it_is_or_refused(name):
+    try:
+        assert study_name(name) == name
+    except ValueError:
+        return
+    assert name.encode().decode() == name
+
+
+# -- going on with a study
+
+
+def test_the_same_arguments_are_the_same_study():
+    check_same("study", header(), header(), seed_given=True)
+
+
+def test_another_budget_or_a_seed_that_is_not_given_is_the_same_study():
+    check_same("study", header(budget=100), header(budget=200), seed_given=True)
+    check_same("study", header(budget=100), header(budget=None), seed_given=True)
+    check_same("study", header(seed=1), header(seed=2), seed_given=False)
+
+
+OTHER_SPACE = ma.Space(lr=ma.Float(1e-5, 1.0, log=True), act=ma.Choice("relu", ma.Space(slope=ma.Float(0, 1))), layers=3)
+CHANGED = {
+    "strategy": (header(ma.RandomSearch(SPACE, max_steps=10, seed=7)), "'MutantUCB'", "'RandomSearch'"),
+    "direction": (header(direction="minimize"), "'maximize'", "'minimize'"),
+    "bounds": (header(bounds=(0.0, 1.0)), "None", "[0.0, 1.0]"),
+    "space": (header(ma.MutantUCB(OTHER_SPACE, seed=7)), "[1e-05, 0.1, True]", "[1e-05, 1.0, True]"),
+    "seed": (header(seed=8), "7", "8"),
+    "max_steps": (header(max_steps=20), "10", "20"),
+    "exploration": (header(exploration=0.5), "0.05", "0.5"),
+    "train_probability": (header(train_probability="exponential"), "'linear'", "'exponential'"),
+}
+
+
+@pytest.mark.parametrize(("argument", "case"), CHANGED.items(), ids=CHANGED)
+def test_another_argument_is_named_with_both_values(argument, case):
+    other, before, now = case
+    for old, new, first, second in ((header(), other, before, now), (other, header(), now, before)):
+        with pytest.raises(StudyMismatch) as raised:
+            check_same("it's", old, new, seed_given=True)
+        made, given = str(raised.value).split(", now ")
+        assert made.startswith(f'study "it\'s" was made with {argument}=') and first in made
+        assert given.startswith(f"{argument}=") and second in given
+        assert "give the old value to go on with it, or another name" in given
+
+
+# -- making the strategy again
+
+
+def test_a_strategy_is_made_again_as_it_was():
+    original = ma.MutantUCB(SPACE, budget=np.int64(100), max_steps=5, initial=4, exploration=np.float64(0.1), seed=3)
+    again = restored_strategy(header(original, seed=3))
+    assert type(again) is ma.MutantUCB
+    assert again.book.space == SPACE
+    for _ in range(10):
+        one, two = original.ask(), again.ask()
+        assert one == two
+        original.tell(one, one.config["lr"])
+        again.tell(two, two.config["lr"])
+
+
+def test_a_strategy_without_a_seed_is_made_again_with_the_one_it_took():
+    original = ma.RandomSearch(SPACE, budget=10, max_steps=1)
+    assert restored_strategy(header(original, seed=original.book.seed)).ask() == original.ask()
+
+
+class Own:
+    """A strategy with only the three methods."""
+
+    def ask(self): ...
+    def tell(self, pull, reward): ...
+    def best(self): ...
+
+
+UNKNOWN = {
+    "a space of one's own": lambda: ma.MutantUCB(Walk(), seed=7),
+    "a function among the settings": lambda: ma.MutantUCB(SPACE, train_probability=lambda trained, limit: 0.5, seed=7),
+    "a strategy of one's own": Own,
+    "a strategy of another name": lambda: type("Better", (ma.MutantUCB,), {})(SPACE, seed=7),
+}
+
+
+@pytest.mark.parametrize("make", UNKNOWN.values(), ids=UNKNOWN)
+def test_a_strategy_that_cannot_be_made_again_is_none(make):
+    assert restored_strategy(header(make())) is None

@@ -1,0 +1,152 @@
+"""Studies opened for reading: they show what their writer sees."""
+
+import json
+import sqlite3
+
+import pandas as pd
+import pytest
+
+import manyarms as ma
+from manyarms.errors import NoResult, StorageError, StudyNotFound
+from manyarms.journal import Event, MemoryJournal
+
+pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # small studies are not good ones
+
+SPACE = ma.Space(x=ma.Float(0, 1), act=ma.Choice("relu", "tanh"))
+
+
+class Walk:
+    """A space of one's own, which cannot be described."""
+
+    def sample(self, rng):
+        return {"x": float(rng.random())}
+
+    def mutate(self, config, rng):
+        return {"x": float(rng.random())}
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+def train(pull):
+    if pull.config["x"] > 0.9:
+        raise RuntimeError("too large")
+    pull.report(pull.config["x"])
+    return {"reward": pull.config["x"] * pull.stop, "loss": 1 - pull.config["x"], "cost": 0.5}
+
+
+def run(storage, name="study", direction="maximize", budget=60, space=SPACE, function=train):
+    strategy = ma.MutantUCB(space, budget=budget, max_steps=5, initial=6, seed=1)
+    study = ma.Study(strategy, storage=storage, name=name, direction=direction)
+    study.optimize(function, progress=False)
+    return study
+
+
+def assert_same(view, study):
+    assert view.best() == study.best()
+    assert (view.best_config, view.best_reward, view.max_steps) == (study.best_config, study.best_reward, study.max_steps)
+    assert vars(view.tally) == vars(study.tally)
+    pd.testing.assert_frame_equal(view.arms_dataframe(), study.arms_dataframe())
+    pd.testing.assert_frame_equal(view.pulls_dataframe(), study.pulls_dataframe())
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_a_reader_sees_what_the_writer_sees_while_it_writes_and_after(storage, direction):
+    with run(storage, direction=direction) as study:
+        assert study.tally.failures > 0
+        with ma.load_study(storage) as view:
+            assert_same(view, study)
+            view_of_the_past = view.best_reward, view.tally.pulls
+        study.close()
+        with run(storage, direction=direction, budget=90) as longer, ma.load_study(storage) as view:
+            assert_same(view, longer)
+            assert view.tally.pulls > view_of_the_past[1]
+
+
+def test_a_reader_sees_pulls_in_flight_once_they_are_recorded(storage):
+    with ma.Study(ma.RandomSearch(SPACE, budget=10, max_steps=1, seed=0), storage=storage) as study:
+        first, second = study.ask(), study.ask()
+        study.tell(first, 0.5, seconds=2.0)
+        with ma.load_study(storage) as view:
+            assert_same(view, study)
+            assert view.arms_dataframe()["status"].tolist() == ["done", "running"]
+            assert view.pulls_dataframe()["arm"].tolist() == [first.arm.id, second.arm.id]
+
+
+def test_a_reader_of_a_study_without_results_says_so(storage):
+    with ma.Study(ma.RandomSearch(SPACE, budget=3, max_steps=1, seed=0), storage=storage) as study:
+        with ma.load_study(storage) as view, pytest.raises(NoResult, match="no pull has ended yet"):
+            view.best()
+        assert list(view.tally.arms) == []
+        with pytest.raises(NoResult):
+            study.optimize(lambda config: 1 / 0, progress=False)
+        with ma.load_study(storage) as view, pytest.raises(NoResult, match="all 3 pulls failed.*ZeroDivisionError"):
+            view.best_config  # noqa: B018
+        assert view.arms_dataframe()["status"].tolist() == ["failed"] * 3
+
+
+def test_a_reader_cannot_change_the_study(storage):
+    run(storage).close()
+    with ma.load_study(storage) as view:
+        assert not hasattr(view, "tell")
+        with pytest.raises(StorageError, match="opened for reading"):
+            view.journal.append([Event("budget", data={"budget": 1})])
+
+
+def test_a_missing_study_is_refused_with_the_names_of_those_there(storage, tmp_path):
+    with pytest.raises(StudyNotFound, match="there is no file '.*studies.db'"):
+        ma.load_study(storage)
+    assert list(tmp_path.iterdir()) == []
+    for name in ("one", "it's"):
+        run(storage, name).close()
+    with pytest.raises(StudyNotFound, match="there is no study 'none' in .*studies.db: it holds 'one', \"it's\""):
+        ma.load_study(storage, "none")
+    with pytest.raises(StudyNotFound, match="there is no study 'none'"):
+        ma.load_study(MemoryJournal("none"), "none")
+
+
+@pytest.mark.parametrize(("direction", "best"), [("maximize", max), ("minimize", min)])
+def test_a_study_of_a_space_of_ones_own_falls_back_to_the_best_last_reward(storage, direction, best):
+    with run(storage, direction=direction, space=Walk()) as study, ma.load_study(storage) as view:
+        arms = study.arms_dataframe()
+        sound = arms[arms["status"].isin(["paused", "done"])]
+        assert view.best_reward == best(sound["reward"])
+        assert view.best_config == study.tally.arms[view.best().id].arm.config
+        pd.testing.assert_frame_equal(view.arms_dataframe(), arms)
+        pd.testing.assert_frame_equal(view.pulls_dataframe(), study.pulls_dataframe())
+
+
+def test_an_arm_whose_last_pull_failed_is_only_the_best_if_there_is_no_other(storage):
+    def stumble(pull):
+        if pull.start and pull.config["x"] > 0.5:
+            raise RuntimeError("out of luck")
+        return pull.config["x"]
+
+    with run(storage, space=Walk(), function=stumble) as study, ma.load_study(storage) as view:
+        records = study.tally.arms.values()
+        assert view.best_reward == max(record.reward for record in records if not record.failed)
+        assert view.best_reward < max(record.reward for record in records if record.reward is not None)
+
+
+def test_a_study_that_another_version_would_not_have_made_is_shown_by_its_counts(storage, tmp_path):
+    with run(storage) as study:
+        arms = study.arms_dataframe()
+    with sqlite3.connect(tmp_path / "studies.db") as base:
+        text = base.execute("SELECT header FROM manyarms_studies").fetchone()[0]
+        header = json.loads(text)
+        header["settings"]["exploration"] = 0.5
+        base.execute("UPDATE manyarms_studies SET header = ?", [json.dumps(header)])
+    base.close()
+    with ma.load_study(storage) as view:
+        sound = arms[arms["status"] != "failed"]
+        assert view.best_reward == sound["reward"].max()
+        pd.testing.assert_frame_equal(view.arms_dataframe(), arms)
+
+
+def test_a_journal_of_ones_own_can_be_loaded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where checkpoints go if the storage has no place of its own
+    journal = MemoryJournal("study")
+    with run(journal) as study:
+        assert_same(ma.load_study(journal), study)
