@@ -25,6 +25,7 @@ LAYERS = [
     {"view"},
     {"study", "audit"},
     {"tuning"},
+    {"problems"},
     {"testing", "cli", "__main__", "__init__"},
 ]
 UNTYPED = ("TYPE_CHECKING",)

@@ -75,7 +75,7 @@ CHANGED = {
     "strategy": (header(ma.RandomSearch(SPACE, max_steps=10, seed=7)), "'MutantUCB'", "'RandomSearch'"),
     "direction": (header(direction="minimize"), "'maximize'", "'minimize'"),
     "bounds": (header(bounds=(0.0, 1.0)), "None", "[0.0, 1.0]"),
-    "space": (header(ma.MutantUCB(OTHER_SPACE, seed=7)), "[1e-05, 0.1, True]", "[1e-05, 1.0, True]"),
+    "space": (header(ma.MutantUCB(OTHER_SPACE, seed=7)), "[1e-05, 0.1, true]", "[1e-05, 1.0, true]"),
     "seed": (header(seed=8), "7", "8"),
     "max_steps": (header(max_steps=20), "10", "20"),
     "exploration": (header(exploration=0.5), "0.05", "0.5"),

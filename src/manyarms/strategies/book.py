@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ State = dict[str, Any]
 """The whole state of a strategy, or of a part of it: JSON values and NumPy arrays, by name. Never a pickle."""
 
 _TRIES = 10  # for a config not seen before; then the space is taken to be used up, and a twin is made
+_write = json.JSONEncoder(sort_keys=True).encode
 
 
 class Book:
@@ -40,7 +42,7 @@ class Book:
         self.failed: set[int] = set()  # arms with a failed pull: never pulled again
         self.in_flight: dict[int, Pull] = {}  # by arm: one at a time
         self.spent = 0  # steps asked for, in flight included
-        self._known: dict[Hashable, int] = {}
+        self._known: dict[str, int] = {}
 
     @property
     def left(self) -> float:
@@ -65,7 +67,7 @@ class Book:
         """A new arm; or, where the config is that of an arm which can be trained on, that arm: a duplicate is one more pull."""
         for _ in range(_TRIES):
             config = make()
-            key = _key(config)
+            key = self._key(config)
             known = self._known.get(key) if key is not None else None
             if known is None:
                 break
@@ -78,6 +80,13 @@ class Book:
             self._known[key] = arm.id
         return arm
 
+    def _key(self, config: Any) -> str | None:
+        """Equal for equal configs; None where the config is not JSON. Not the config's own hash: there, True is 1."""
+        try:
+            return _write(to_json(self.space, config))
+        except (TypeError, ValueError):
+            return None
+
     def open(self, arm: Arm, steps: int) -> Pull:
         """Ask for a pull of the arm, from where it stands."""
         start = self.steps[arm.id]
@@ -88,18 +97,25 @@ class Book:
 
     def settle(self, pull: Pull, reward: float | None) -> float | None:
         """Note that a pull ended: its reward if it counts; None if it failed or was told before."""
+        counts = None if reward is None or not math.isfinite(reward) else float(reward)
         arm = pull.arm.id
         asked = self.in_flight.get(arm)
-        if asked is not pull and (asked is None or asked.start != pull.start):
-            if arm < len(self.arms) and (pull.start < self.steps[arm] or arm in self.failed):
-                return None  # told before
+        if asked is None or (asked.start, asked.stop) != (pull.start, pull.stop):
+            if self._was_told(pull):
+                return None
             raise ValueError(f"pull must be one that ask gave, got arm {arm} from {pull.start} to {pull.stop}")
         del self.in_flight[arm]
-        if reward is None or not math.isfinite(reward):
+        if counts is None:
             self.failed.add(arm)
-            return None
-        self.steps[arm] = pull.stop
-        return float(reward)
+        else:
+            self.steps[arm] = pull.stop
+        return counts
+
+    def _was_told(self, pull: Pull) -> bool:
+        arm = pull.arm.id
+        if not 0 <= arm < len(self.arms):
+            return False
+        return pull.stop <= self.steps[arm] or (arm in self.failed and pull.start == self.steps[arm])
 
     def state(self) -> State:
         """The book as JSON and arrays."""
@@ -123,21 +139,5 @@ class Book:
         self.steps = state["steps"].tolist()
         self.failed = set(state["failed"])
         self.in_flight = {arm: Pull(self.arms[arm], start, stop) for arm, start, stop in state["in_flight"]}
-        self._known = {_key(self.arms[arm].config): arm for arm in state["known"].tolist()}
+        self._known = {str(self._key(self.arms[arm].config)): arm for arm in state["known"].tolist()}
         self.rng.bit_generator.state = state["generator"]
-
-
-def _key(config: Any) -> Hashable:
-    """Equal for equal configs; None where the config cannot be compared this way."""
-    key: Hashable = _frozen(config)
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return (*value, *map(_frozen, value.values()))
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value

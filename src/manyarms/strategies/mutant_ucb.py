@@ -130,10 +130,11 @@ class MutantUCB:
         return book.arms[max(sound or trained, key=self._mean)]
 
     def _explore(self) -> Pull:
+        self._finalist = None  # there is one already where the budget was raised after the end
         if len(self.book.arms) < self.initial:
             return self._train(self.book.sample())
         while (arm := self._ranking.first()) is not None:
-            if self.book.rng.random() >= self._train_probability(self.book.steps[arm], self.max_steps):
+            if self._mutates(arm):
                 self._chosen[arm] += 1
                 self._rank(arm)
                 return self._train(self.book.mutant(arm))
@@ -141,6 +142,11 @@ class MutantUCB:
                 return self._train(self.book.arms[arm])
             self._ranking.drop(arm)  # asleep: its own tell brings it back
         return self._train(self.book.sample())
+
+    def _mutates(self, arm: int) -> bool:
+        trained = self.book.steps[arm]
+        draw = self.book.rng.random()
+        return trained >= self.max_steps or draw >= self._train_probability(trained, self.max_steps)
 
     def _train(self, arm: Arm) -> Pull:
         if arm.id == len(self._sums):
@@ -189,7 +195,7 @@ class MutantUCB:
     def warning(self) -> str | None:
         """The paper's trap: with slow curves a young mutant never beats its parent's mean, and nothing is trained on."""
         arms, budget = len(self.book.arms), self.book.budget
-        if budget is None or self.max_steps == 1 or arms <= max(budget / 2, self.initial):
+        if budget is None or self.max_steps < 4 or arms <= max(budget / 2, self.initial):  # with N < 4 it is so on any curve
             return None
         return (
             f"{arms} arms for {budget} steps: most were trained for one step only, as happens when rewards rise slowly. "

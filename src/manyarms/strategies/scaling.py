@@ -44,9 +44,8 @@ class Bounded(Unscaled):
     """
 
     def __init__(self, low: float, high: float) -> None:
-        self._low, self._high = checks.finite("bounds", low), checks.finite("bounds", high)
-        if not low < high:
-            raise ValueError(f"bounds must be two numbers, the first below the second, got {(low, high)!r}")
+        self._low, self._high = checks.interval("bounds", (low, high))
+        checks.finite("the distance between bounds", float(high) - float(low))
 
     def scale(self, reward: float) -> float:
         return min(max((reward - self._low) / (self._high - self._low), 0.0), 1.0)
@@ -78,8 +77,8 @@ class Adaptive:
             self._fit()
         if not self._fitted:
             return reward
-        z = (reward - self._middle) / self._reach
-        return 0.5 + 0.5 * z / (1.0 + abs(z))
+        distance = reward - self._middle
+        return 0.5 + 0.5 * distance / (self._reach + abs(distance))  # never divided by a tiny reach alone, which overflows
 
     def _fit(self) -> None:
         rewards = np.array(self._rewards)

@@ -1,5 +1,9 @@
 """Contracts that any space, strategy, journal or runner must pass: test yours with one parametrised line."""
 
+from .journals import JOURNAL_CHECKS, STORAGE_CHECKS
+from .runners import RUNNER_CHECKS
+from .simulation import play
 from .spaces import SPACE_CHECKS
+from .strategies import STRATEGY_CHECKS
 
-__all__ = ["SPACE_CHECKS"]
+__all__ = ["JOURNAL_CHECKS", "RUNNER_CHECKS", "SPACE_CHECKS", "STORAGE_CHECKS", "STRATEGY_CHECKS", "play"]

@@ -1,0 +1,140 @@
+"""What a user's function may give or do, and what must come of it: the functions that the contract of runners runs."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..runners import RunningPull
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
+
+
+class _Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+REWARDS: Mapping[str, tuple[Callable[[], Any], float, float | None, dict[str, float]]] = {
+    "float": (lambda: 0.25, 0.25, None, {}),
+    "int": (lambda: -3, -3.0, None, {}),
+    "bool": (lambda: True, 1.0, None, {}),
+    "fraction": (lambda: Fraction(1, 4), 0.25, None, {}),
+    "NumPy float": (lambda: np.float32(0.5), 0.5, None, {}),
+    "NumPy int": (lambda: np.int64(7), 7.0, None, {}),
+    "NumPy bool": (lambda: np.bool_(True), 1.0, None, {}),
+    "0-d array": (lambda: np.array(1.5), 1.5, None, {}),
+    "dict": (lambda: {"reward": 2}, 2.0, None, {}),
+    "dict with metrics": (lambda: {"reward": 1, "cost": np.int64(3), "loss": 2, "note": "x"}, 1.0, 3.0, {"loss": 2.0}),
+    "dict with odd metrics": (lambda: {"reward": 1, "cost": None, 5: 2, "loss": math.nan}, 1.0, None, {"5": 2.0}),
+}
+"""By name: what gives the value; the reward, cost and metrics that it must be told as."""
+
+FAILURES: Mapping[str, tuple[Callable[[], Any], str, bool]] = {
+    "NaN": (lambda: math.nan, "nan", False),
+    "infinity": (lambda: math.inf, "inf", False),
+    "minus infinity": (lambda: np.float64("-inf"), "-inf", False),
+    "nothing": (lambda: None, "None", False),
+    "text": (lambda: "0.5", "'0.5'", False),
+    "list": (lambda: [0.5], "list", False),
+    "array": (lambda: np.zeros(3), "ndarray", False),
+    "complex": (lambda: 1j, "complex", False),
+    "huge": (lambda: 10**400, "int", False),
+    "object": (object, "object", False),
+    "dict without reward": (lambda: {"loss": 1}, "without 'reward': ['loss']", False),
+    "dict with NaN": (lambda: {"reward": math.nan}, "nan", False),
+    "dict with text": (lambda: {"reward": "1"}, "'1'", False),
+    "dict with a bad cost": (lambda: {"reward": 1, "cost": -1}, "cost", False),
+    "exception": (lambda: _raise(ValueError("wrong\nin two lines")), "ValueError: wrong in two lines", True),
+    "exit": (lambda: sys.exit(3), "SystemExit: 3", True),
+    "memory": (lambda: _raise(MemoryError()), "out of memory", True),
+    "recursion": (lambda: _raise(RecursionError("deep")), "RecursionError: deep", True),
+    "cancelled": (lambda: _raise(asyncio.CancelledError()), "CancelledError", True),
+    "exception without text": (lambda: _raise(_Unspeakable()), "_Unspeakable", True),
+}
+"""By name: what gives the value; what the reason must say; whether there is a traceback."""
+
+
+def give(pull: RunningPull) -> Any:
+    """Does what its config names."""
+    name = pull.config["value"]
+    return (REWARDS[name][0] if name in REWARDS else FAILURES[name][0])()
+
+
+def look(pull: RunningPull) -> dict[str, Any]:
+    """Tells what it sees."""
+    same = pull.config == {"x": 0.1, "deep": [{"name": "é"}, None]} and pull["x"] == 0.1 and pull.load() is None
+    return {"reward": 0, "start": pull.start, "stop": pull.stop, "seed": pull.seed, "arm": pull.arm, "same": same}
+
+
+def look_at_config(config: Any) -> bool:
+    """Whether it got the config itself."""
+    return type(config) is dict and sorted(config) == ["deep", "x"]
+
+
+def spoil(pull: RunningPull) -> Any:
+    """Takes its config apart."""
+    pull.config["deep"]["y"].clear()
+    pull.config["new"] = threading.Lock()  # which could not be sent back
+    return pull.config.pop("x")
+
+
+def remember(pull: RunningPull) -> int:
+    """Saves how many pulls came before, as an object and as a file; a mutant adds 100 to what its parent had."""
+    before: int = pull.load() or 0
+    if pull.previous is not None and (pull.previous / "notes.txt").read_text() != str(before):
+        raise ValueError("the files are not those that were saved")
+    count = before + 1 if pull.parent is None else int(pull.parent.load()) + 100
+    (pull.directory / "notes.txt").write_text(str(count))
+    pull.save(count)
+    return count
+
+
+def save_then(pull: RunningPull) -> int:
+    """Saves, then returns or raises as its config says."""
+    pull.save(bytes(1000))
+    if pull.config == "raise":
+        raise ValueError("after saving")
+    return 1
+
+
+def report(pull: RunningPull) -> int:
+    """Reports points, not all of them finite."""
+    for point in (0, float("nan"), 0.5, float("inf"), 2):
+        pull.report(point)
+    return 0
+
+
+def count_others(pull: RunningPull) -> int:
+    """How many are in the directory that its config names, each for a moment."""
+    mark = Path(pull.config, str(pull.arm))
+    mark.touch()
+    time.sleep(0.02)
+    present = len(os.listdir(pull.config))
+    mark.unlink()
+    return present
+
+
+def take_a_while(pull: RunningPull) -> int:
+    """Long enough to be measured."""
+    time.sleep(0.15)
+    return 0
+
+
+def take_for_ever(pull: RunningPull) -> int:
+    """Does not end, except in the process that its config names."""
+    if os.getpid() != pull.config:  # what runs in the process of the test cannot be abandoned
+        time.sleep(60)
+    return 0

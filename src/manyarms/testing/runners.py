@@ -1,0 +1,249 @@
+"""The contract of a runner: what studies rely on, as checks that any runner must pass.
+
+    @pytest.mark.parametrize("check", RUNNER_CHECKS, ids=lambda check: check.__name__)
+    def test_my_runner_keeps_the_contract_of_runners(check):
+        check(lambda workers: MyRunner(workers))
+
+A runner with fewer workers than it was asked for is checked with those it has. Its workers must see this machine's files.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..checkpoints import is_sound, size_of
+from ..core import Arm, Outcome, Pull
+from ..runners import Runner
+from ..runners.execute import Function
+from ..runners.task import Slice, Task
+from .functions import (
+    FAILURES,
+    REWARDS,
+    count_others,
+    give,
+    look,
+    look_at_config,
+    remember,
+    report,
+    save_then,
+    spoil,
+    take_a_while,
+    take_for_ever,
+)
+
+Make = Callable[[int], Runner]
+
+_PROMPT = 10.0
+"""Seconds within which a runner must close; generous, since machines that test are busy."""
+
+
+def make_task(directory: Path, arm: int, config: Any = None, start: int = 0, stop: int = 1, **more: Any) -> Task:
+    """A task that saves into this directory."""
+    name = f"arm-{arm}-step-{stop}"
+    places = {"staged": directory / f"{name}.part", "final": directory / name}
+    return Task(Pull(Arm(arm, config), start, stop), **{"seed": arm, "previous": None, "parent": None, **places, **more})
+
+
+def check_every_task_gives_one_outcome(make: Make, workers: int = 3) -> None:
+    """Well or badly ended, each task gives one outcome, for its own pull."""
+    names = [*REWARDS, *FAILURES]
+    with _started(make, workers, give) as (runner, directory):
+        tasks = [make_task(directory, arm, {"value": name}, start=arm, stop=arm + 2) for arm, name in enumerate(names)]
+        outcomes = _outcomes(runner, tasks)
+    arms = sorted(outcome.pull.arm.id for outcome in outcomes)
+    _check(arms == list(range(len(names))), "each task must give one outcome", arms)
+    for outcome in outcomes:
+        _check(outcome.pull == tasks[outcome.pull.arm.id].pull, "the outcome must name its pull", outcome)
+        _check(outcome.seconds >= 0 and outcome.attempts == 1, "seconds and attempts must be counted", outcome)
+
+
+def check_numbers_are_rewards(make: Make, workers: int = 3) -> None:
+    """Any kind of number is a reward; so is a dict that has one, with its cost and metrics."""
+    with _started(make, workers, give) as (runner, directory):
+        outcomes = _by_name(runner, directory, REWARDS)
+    for name, (_, reward, cost, metrics) in REWARDS.items():
+        outcome = outcomes[name]
+        found = (outcome.reward, outcome.cost, dict(outcome.metrics), outcome.reason)
+        _check(found == (reward, cost, metrics, None), f"{name} must be told as reward {reward}", outcome)
+        _check(type(outcome.reward) is float, "a reward must be told as a float", outcome)
+
+
+def check_all_else_fails_with_a_reason(make: Make, workers: int = 3) -> None:
+    """NaN, no number, an exception: never a reward, always one line that says why, and the traceback if there was one."""
+    with _started(make, workers, give) as (runner, directory):
+        outcomes = _by_name(runner, directory, FAILURES)
+    for name, (_, reason, raises) in FAILURES.items():
+        outcome = outcomes[name]
+        _check(outcome.reward is None, f"{name} must fail", outcome)
+        said = outcome.reason or ""
+        _check(reason in said and len(said.splitlines()) == 1, f"{name} must fail with one line that says {reason!r}", outcome)
+        _check(not raises or "Traceback" in (outcome.details or ""), f"{name} must bring its traceback", outcome)
+
+
+def check_the_function_sees_its_pull(make: Make, workers: int = 3) -> None:
+    """Config, seed, start and stop are those of the pull; a function of `config` gets the plain config."""
+    config = {"x": 0.1, "deep": [{"name": "é"}, None]}
+    with _started(make, workers, look) as (runner, directory):
+        task = make_task(directory, 5, config, start=3, stop=7, seed=2**32 - 1)
+        seen = _outcomes(runner, [task])[0].metrics
+        expected = {"start": 3, "stop": 7, "seed": 2**32 - 1, "arm": 5, "same": 1}
+        _check(dict(seen) == expected, "the function must see its pull", seen)
+    with _started(make, workers, look_at_config) as (runner, directory):
+        outcome = _outcomes(runner, [make_task(directory, 5, config)])[0]
+        _check(outcome.reward == 1, "a function of config must get the config", outcome)
+
+
+def check_a_function_may_spoil_its_config(make: Make, workers: int = 3) -> None:
+    """What the function does to its config is its own affair: the arm keeps its own."""
+    config = {"x": 0.5, "deep": {"y": [1, 2]}}
+    with _started(make, workers, spoil) as (runner, directory):
+        for stop in (1, 2):
+            outcome = _outcomes(runner, [make_task(directory, 0, config, start=stop - 1, stop=stop)])[0]
+            _check(outcome.reward == 0.5, "a pull must get the config as the space made it", outcome)
+            kept = outcome.pull.config == config == {"x": 0.5, "deep": {"y": [1, 2]}}
+            _check(kept, "the arm's config must stay as it was", outcome.pull.config, config)
+
+
+def check_saved_states_come_back(make: Make, workers: int = 3) -> None:
+    """What a pull saves, as an object or as files, the arm's next pull and its mutant's first one find."""
+    with _started(make, workers, remember) as (runner, directory):
+        first = _outcomes(runner, [make_task(directory, 0)])[0]
+        place = directory / "arm-0-step-1"
+        _check(first.checkpoint == place.name and first.unsaved is None, "a saved state must be named", first)
+        _check(is_sound(place), "a saved state must be where the task said, and sound", list(directory.iterdir()))
+        _check(first.size == size_of(place), "its size must be told", first, size_of(place))
+        second = _outcomes(runner, [make_task(directory, 0, start=1, stop=2, previous=place)])[0]
+        _check(second.reward == 2 and not second.inherited, "the next pull must find what was saved", second)
+        mutant = replace(make_task(directory, 1, parent=place), pull=Pull(Arm(1, None, (0,)), 0, 1))
+        third = _outcomes(runner, [mutant])[0]
+        _check(third.reward == 101 and third.inherited, "a mutant must find its parent's state", third)
+
+
+def check_a_lost_state_is_named_then_trained_again(make: Make, workers: int = 3) -> None:
+    """A damaged checkpoint is never loaded: the outcome names it, and a task with a recipe trains the state anew."""
+    with _started(make, workers, remember) as (runner, directory):
+        _outcomes(runner, [make_task(directory, 0)])
+        place = directory / "arm-0-step-1"
+        (place / "notes.txt").write_text("other")
+        task = make_task(directory, 0, start=1, stop=2, previous=place)
+        outcome = _outcomes(runner, [task])[0]
+        _check(outcome.reward is None and outcome.damaged == place.name, "a damaged checkpoint must be named", outcome)
+        again = replace(task, previous=None, recipe=(Slice(Pull(Arm(0, None), 0, 1), seed=0),))
+        outcome = _outcomes(runner, [again])[0]
+        _check((outcome.reward, outcome.retrained) == (2, 1), "a recipe must be trained first, and counted", outcome)
+
+
+def check_a_pull_without_room_or_luck_leaves_nothing(make: Make, workers: int = 3) -> None:
+    """A state too large for its room is not kept, though the reward is; a failed pull keeps nothing either."""
+    with _started(make, workers, save_then) as (runner, directory):
+        outcome = _outcomes(runner, [make_task(directory, 0, "return", room=50)])[0]
+        _check(outcome.reward == 1 and outcome.checkpoint is None, "the reward must be kept, the state not", outcome)
+        _check("50" in (outcome.unsaved or "") and outcome.size >= 1000, "why it was not saved must be told", outcome)
+        outcome = _outcomes(runner, [make_task(directory, 1, "raise")])[0]
+        _check(outcome.reward is None and outcome.checkpoint is None, "a failed pull must save nothing", outcome)
+        _check(not list(directory.iterdir()), "nothing must be left behind", list(directory.iterdir()))
+
+
+def check_reports_are_the_curve(make: Make, workers: int = 3) -> None:
+    """The finite points that the function reported, in their order."""
+    with _started(make, workers, report) as (runner, directory):
+        outcome = _outcomes(runner, [make_task(directory, 0)])[0]
+    _check(outcome.curve == (0.0, 0.5, 2.0), "what was reported must be the curve", outcome)
+
+
+def check_no_more_than_workers_run_at_once(make: Make, workers: int = 3) -> None:
+    """However the tasks come and go."""
+    with _started(make, workers, count_others) as (runner, directory), TemporaryDirectory() as meeting:
+        outcomes = _outcomes(runner, [make_task(directory, arm, meeting) for arm in range(4 * runner.workers)])
+        most = max(outcome.reward or 0 for outcome in outcomes)
+        _check(1 <= most <= runner.workers, f"at most {runner.workers} pulls must run at once", most)
+
+
+def check_workers_run_at_once(make: Make, workers: int = 3) -> None:
+    """By the runner's own clock, `workers` pulls together take less time than one after the other."""
+    with _started(make, workers, take_a_while) as (runner, directory):
+        _outcomes(runner, [make_task(directory, arm) for arm in range(runner.workers)])  # starts what must be started
+        began = runner.now()
+        outcomes = _outcomes(runner, [make_task(directory, arm) for arm in range(runner.workers)])
+        taken, alone = runner.now() - began, sum(outcome.seconds for outcome in outcomes)
+        _check(taken >= 0, "the clock must not go back", taken)
+        _check(runner.workers == 1 or taken < alone, f"{runner.workers} workers must work at once", taken, alone)
+
+
+def check_closing_abandons_what_runs(make: Make, workers: int = 3) -> None:
+    """Closing does not wait for pulls in flight, and a closed runner can be started again with another function."""
+    with TemporaryDirectory() as place:
+        runner, directory = make(workers), Path(place)
+        runner.start(take_for_ever)
+        for arm in range(runner.workers):
+            runner.submit(make_task(directory, arm, os.getpid()))
+        began = time.monotonic()
+        runner.close()
+        taken = time.monotonic() - began
+        _check(taken < _PROMPT, f"closing must take less than {_PROMPT} seconds", taken)
+        runner.close()
+        runner.start(give)
+        try:
+            outcome = _outcomes(runner, [make_task(directory, 99, {"value": "float"})])[0]
+        finally:
+            runner.close()
+        works = outcome.pull.arm.id == 99 and outcome.reward == 0.25
+        _check(works, "started again, a runner must run what it is given then", outcome)
+
+
+RUNNER_CHECKS: tuple[Callable[..., None], ...] = (
+    check_every_task_gives_one_outcome,
+    check_numbers_are_rewards,
+    check_all_else_fails_with_a_reason,
+    check_the_function_sees_its_pull,
+    check_a_function_may_spoil_its_config,
+    check_saved_states_come_back,
+    check_a_lost_state_is_named_then_trained_again,
+    check_a_pull_without_room_or_luck_leaves_nothing,
+    check_reports_are_the_curve,
+    check_no_more_than_workers_run_at_once,
+    check_workers_run_at_once,
+    check_closing_abandons_what_runs,
+)
+"""Each takes a function that makes a runner with so many workers, and optionally how many, and raises `AssertionError`."""
+
+
+def _check(holds: bool, rule: str, *witnesses: Any) -> None:
+    if not holds:  # not an assert statement: those vanish under python -O
+        raise AssertionError(f"{rule}, got {', '.join(map(repr, witnesses))}")
+
+
+@contextmanager
+def _started(make: Make, workers: int, function: Function) -> Iterator[tuple[Runner, Path]]:
+    """A runner that is closed in the end, and a directory for checkpoints."""
+    with TemporaryDirectory() as directory:
+        runner = make(workers)
+        runner.start(function)
+        try:
+            yield runner, Path(directory)
+        finally:
+            runner.close()
+
+
+def _outcomes(runner: Runner, tasks: list[Task]) -> list[Outcome]:
+    """What comes of tasks, given to the runner as a study does; waits for no more outcomes than there are tasks."""
+    outcomes: list[Outcome] = []
+    for number, task in enumerate(tasks):
+        while number - len(outcomes) >= runner.workers:
+            outcomes += runner.collect()
+        runner.submit(task)
+    while len(outcomes) < len(tasks):
+        outcomes += runner.collect()
+    return outcomes
+
+
+def _by_name(runner: Runner, directory: Path, names: Any) -> dict[str, Outcome]:
+    tasks = [make_task(directory, arm, {"value": name}) for arm, name in enumerate(names)]
+    return {outcome.pull.config["value"]: outcome for outcome in _outcomes(runner, tasks)}

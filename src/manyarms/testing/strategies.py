@@ -1,0 +1,338 @@
+"""The contract of a strategy: what studies rely on, as checks that any strategy must pass.
+
+    @pytest.mark.parametrize("check", STRATEGY_CHECKS, ids=lambda check: check.__name__)
+    def test_my_strategy_keeps_the_contract_of_strategies(check):
+        check(lambda: MyStrategy(space, budget=200, max_steps=5, seed=1))
+
+A check takes a function that makes the strategy, with the same arguments each time, on a space with several configs.
+What a strategy does not have (`book`, `state` and what else makes it `Complete`) is not checked, nor is the end of one
+whose budget is None.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core import Arm, Pull
+from ..strategies import RandomSearch, Strategy, complete, restart
+from . import evidence
+from .simulation import Asked, Recorded, Told, play, replay
+
+Make = Callable[[], Strategy]
+
+_WORKERS = (1, 4, 64)
+_FAIL = 0.1
+_CUT = 120  # pulls after which an endless strategy is left alone
+_SLACK = 0.01  # of a reward from 0 to 1
+_TOO_MANY = 100_000  # pulls after which a strategy that shows no budget is said not to end
+
+
+def check_replay_is_identity(make: Make) -> None:
+    """Made again and fed the same asks and tells, it asks the same and ends in the same state: so studies resume."""
+    for workers in _WORKERS:
+        first, again = Recorded(make()), make()
+        _finish(first, workers, fail=_FAIL)
+        _check_same_asks("replay must be identity", again, first.moves)
+        same = evidence.state(again) == evidence.state(first.strategy)
+        _check(same, "replay must end in the same state", f"another with {workers} workers")
+        _check(evidence.best(again) == evidence.best(first), "replay must recommend the same arm", evidence.best(again))
+
+
+def check_a_snapshot_goes_on_as_the_original(make: Make) -> None:
+    """A state taken at any moment and written as text, loaded into a new strategy, goes on as if nothing had happened."""
+    original, walking = Recorded(make()), make()
+    if evidence.state(walking) is None:
+        return
+    _finish(original, workers=4, fail=_FAIL)
+    moves, end = original.moves, evidence.state(original.strategy)
+    moments = {0, len(moves), *np.random.default_rng(0).integers(len(moves), size=6).tolist()}
+    for moment in range(len(moves) + 1):
+        if moment in moments:
+            _check_snapshot(walking, make(), moves[moment:], end, f"move {moment}")
+        for _ in replay(walking, moves[moment : moment + 1]):
+            pass
+
+
+def check_ask_without_a_pull_changes_nothing(make: Make) -> None:
+    """While it waits, and when it is done, it can be asked as often as one likes."""
+    for workers in _WORKERS:
+        strategy = make()
+        for _ in _played(strategy, workers, fail=_FAIL):
+            before = evidence.state(strategy)
+            pull = strategy.ask()
+            if pull is not None:
+                strategy.tell(pull, evidence.noise(pull))
+                continue
+            again = strategy.ask()
+            _check(again is None, "ask must give None again until a reward is told", again)
+            _check(evidence.state(strategy) == before, "an ask that gives None must change nothing", "another state")
+
+
+def check_the_budget_is_used(make: Make) -> None:
+    """It ends only when less than a whole training is left, with nothing in flight, and stays ended."""
+    for workers in _WORKERS:
+        strategy = make()
+        steps = sum(pull.steps for pull, _ in _played(strategy, workers, fail=_FAIL))
+        if evidence.is_endless(strategy):
+            return
+        _check_ended(strategy, steps, f"{workers} workers")
+
+
+def check_pulls_fit_together(make: Make) -> None:
+    """No step beyond the budget or an arm's maximum; a pull starts where its arm stands; no arm is pulled twice at once."""
+    for workers, fail in itertools.product(_WORKERS, (0.0, _FAIL)):
+        recorded = Recorded(make())
+        _finish(recorded, workers, fail)
+        _check_moves(recorded)
+
+
+def check_arms_come_from_the_space(make: Make) -> None:
+    """Every config is in the space, every parent is an earlier arm, and an id always means the same arm."""
+    strategy = make()
+    space, known = evidence.space(strategy), dict[int, str]()
+    for pull, _ in _played(strategy, workers=4, fail=_FAIL):
+        arm, text = pull.arm, evidence.arm_text(pull.arm, space)
+        _check(not hasattr(space, "contains") or space.contains(arm.config), "arms must stay in the space", text)
+        _check(all(0 <= parent < arm.id for parent in arm.parents), "parents must be earlier arms", text)
+        _check(known.setdefault(arm.id, text) == text, "an arm must stay as it was", known[arm.id], text)
+
+
+def check_telling_twice_changes_nothing(make: Make) -> None:
+    """A late or repeated result of a pull that was told is ignored, whatever it says."""
+    strategy, told, rng = make(), list[Pull](), np.random.default_rng(0)
+    for pull, _ in _played(strategy, workers=4, fail=_FAIL):
+        told.append(pull)
+        before = evidence.state(strategy), evidence.best(strategy)
+        for again, reward in itertools.product((pull, told[rng.integers(len(told))]), (1.0, None)):
+            strategy.tell(again, reward)
+            same = (evidence.state(strategy), evidence.best(strategy)) == before
+            _check(same, "a pull told twice must change nothing", again, reward)
+
+
+def check_a_pull_never_asked_is_refused(make: Make) -> None:
+    """A result of what was not asked for is a mistake of the caller, and says so."""
+    strategy = make()
+    pull = strategy.ask()
+    assert pull is not None
+    _check_refused(strategy, Pull(pull.arm, pull.start, pull.stop + 1))
+    strategy.tell(pull, 0.5)
+    for pull, reward in _played(strategy, workers=4, fail=_FAIL):
+        if reward is not None:
+            _check_refused(strategy, Pull(pull.arm, pull.stop, pull.stop + 1))
+        for stranger in (Arm(10**9, pull.config), Arm(-1, pull.config)):
+            _check_refused(strategy, Pull(stranger, 0, 1))
+
+
+def check_a_bad_reward_never_looks_good(make: Make) -> None:
+    """None, NaN and infinity are failures: an arm that only failed is not recommended while any other has a reward."""
+    for workers in _WORKERS:
+        strategy, rewarded = make(), set[int]()
+        for pull, reward in _played(strategy, workers, reward=_mostly_bad):
+            if reward == 0.0:
+                rewarded.add(pull.arm.id)
+            best = evidence.best(strategy)
+            _check((best is None) == (not rewarded), "best must raise NoResult exactly until a pull has succeeded", best)
+            _check(best is None or best in rewarded, "an arm that only failed must not be recommended", best)
+
+
+def check_a_search_of_failures_ends(make: Make) -> None:
+    """Where every pull fails, failures are charged to the budget, and `best` says that there is nothing."""
+    for workers in _WORKERS:
+        strategy = make()
+        steps = sum(pull.steps for pull, _ in _played(strategy, workers, fail=1.0))
+        _check(evidence.best(strategy) is None, "best must raise NoResult when every pull failed", evidence.best(strategy))
+        if not evidence.is_endless(strategy):
+            _check_ended(strategy, steps, "every pull failed")
+
+
+def check_randomness_comes_from_the_seed(make: Make) -> None:
+    """The same seed gives the same pulls, also in another process with other hashes; another seed gives others."""
+    pulls = _transcript(make)
+    _check(_transcript(make) == pulls, "the same seed must give the same pulls", "others")
+    _check(evidence.elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
+    strategy = complete(make())
+    if strategy is not None:
+        restart(strategy, seed=strategy.book.seed + 1)
+        _check(_transcript(lambda: strategy) != pulls, "another seed must give other pulls", "the same")
+
+
+def check_more_budget_goes_on(make: Make) -> None:
+    """A search that ended and is given more goes on to the new total, and recommends what it finds there."""
+    for workers in _WORKERS:
+        strategy = complete(make())
+        if strategy is None or strategy.book.budget is None:
+            return
+        steps = sum(pull.steps for pull, _ in _played(strategy, workers, reward=lambda pull: 0.1))
+        strategy.book.budget *= 3
+        known = len(strategy.book.arms)
+        later = list(_played(strategy, workers, reward=partial(_better_from, known)))
+        _check_ended(strategy, steps + sum(pull.steps for pull, _ in later), "budget tripled at the end")
+        if any(reward == 0.9 for _, reward in later):
+            best = strategy.best().id
+            _check(best >= known, "what is found after the budget was raised must count", f"arm {best} of {known} old ones")
+
+
+def check_no_worse_than_random_search(make: Make) -> None:
+    """On an easy problem, where a config is the better the nearer it is to a target; mean over some seeds."""
+    found = list[tuple[float, float]]()
+    for seed in range(16):
+        strategy = complete(make())
+        if strategy is None or strategy.book.budget is None:
+            return
+        restart(strategy, seed=seed)
+        space, steps = strategy.book.space, strategy.book.max_steps or 1
+        budget = strategy.book.budget if hasattr(space, "encode") else steps  # no codes, no easy problem: beat one random arm
+        rival = RandomSearch(space, budget=budget, max_steps=steps, seed=seed)
+        found.append((_found(strategy, space), _found(rival, space)))
+    mean, least = np.mean(found, axis=0).tolist()
+    _check(mean >= least - _SLACK, f"it must find no less than random search, which found {least:.3f}", f"{mean:.3f}")
+
+
+def check_the_study_can_ask_about_it(make: Make) -> None:
+    """Its plan fits the budget, its promises are numbers, its warning is words, and its settings make it again."""
+    strategy = complete(make())
+    if strategy is None:
+        return
+    fresh, budget = evidence.state(strategy), strategy.book.budget
+    planned = sum(phase.steps or 0 for phase in strategy.plan())
+    _check(budget is None or planned <= budget, f"the plan must fit the budget of {budget}", planned)
+    for _ in _played(strategy, workers=4, fail=_FAIL):
+        promises = [strategy.promise(arm.id) for arm in strategy.book.arms]
+        _check(not any(map(math.isnan, promises)), "promise must be a number for every arm", promises)
+    warning = strategy.warning()
+    _check(warning is None or isinstance(warning, str), "warning must be None or text", warning)
+    restart(strategy, seed=strategy.book.seed)
+    _check(evidence.state(strategy) == fresh, "its settings must make the same strategy again", strategy.settings)
+
+
+STRATEGY_CHECKS: tuple[Callable[[Make], None], ...] = (
+    check_replay_is_identity,
+    check_a_snapshot_goes_on_as_the_original,
+    check_ask_without_a_pull_changes_nothing,
+    check_the_budget_is_used,
+    check_pulls_fit_together,
+    check_arms_come_from_the_space,
+    check_telling_twice_changes_nothing,
+    check_a_pull_never_asked_is_refused,
+    check_a_bad_reward_never_looks_good,
+    check_a_search_of_failures_ends,
+    check_randomness_comes_from_the_seed,
+    check_more_budget_goes_on,
+    check_no_worse_than_random_search,
+    check_the_study_can_ask_about_it,
+)
+"""Each takes a function that makes a strategy, and raises `AssertionError`."""
+
+
+def _check(holds: bool, rule: str, *witnesses: Any) -> None:
+    if not holds:  # not an assert statement: those vanish under python -O
+        raise AssertionError(f"{rule}, got {', '.join(map(str, witnesses))}")
+
+
+def _played(
+    strategy: Strategy, workers: int, fail: float = 0.0, reward: Callable[[Pull], float | None] = evidence.noise
+) -> Iterator[tuple[Pull, float | None]]:
+    """`play`, cut short where the strategy is endless."""
+    own = complete(strategy.strategy if isinstance(strategy, Recorded) else strategy)
+    budget = _TOO_MANY if own is None else own.book.budget
+    told = play(strategy, reward, workers, seed=workers, fail=fail)
+    if budget is None:
+        yield from itertools.islice(told, _CUT)
+        return
+    for number, row in enumerate(told):
+        _check(number < budget, f"it must end, at the latest after {budget} pulls", "one more")
+        yield row
+
+
+def _finish(
+    strategy: Strategy, workers: int, fail: float = 0.0, reward: Callable[[Pull], float | None] = evidence.noise
+) -> None:
+    for _ in _played(strategy, workers, fail, reward):
+        pass
+
+
+def _mostly_bad(pull: Pull) -> float | None:
+    return (None, math.nan, math.inf, -math.inf, 0.0)[(pull.arm.id + pull.start) % 5]
+
+
+def _better_from(first: int, pull: Pull) -> float:
+    return 0.9 if pull.arm.id >= first else 0.1
+
+
+def _found(strategy: Strategy, space: Any) -> float:
+    quality = evidence.landscape(space)
+    _finish(strategy, workers=1, reward=lambda pull: quality(pull.config))
+    return quality(strategy.best().config)
+
+
+def _transcript(make: Make) -> str:
+    """Every pull of a short run with some in flight, as text."""
+    strategy = make()
+    told = itertools.islice(_played(strategy, workers=4, fail=_FAIL), _CUT)
+    return "\n".join(evidence.pull_text(pull, evidence.space(strategy)) for pull, _ in told)
+
+
+def _check_same_asks(rule: str, strategy: Strategy, moves: Sequence[Asked | Told]) -> None:
+    space = evidence.space(strategy)
+    for then, now in replay(strategy, moves):
+        asked, again = evidence.pull_text(then, space), evidence.pull_text(now, space)
+        _check(asked == again, f"{rule}: it asked for {asked}", again)
+
+
+def _check_snapshot(walking: Strategy, restored: Strategy, rest: Sequence[Asked | Told], end: str | None, when: str) -> None:
+    text = evidence.state(walking)
+    assert text is not None
+    evidence.load(restored, text)
+    _check(evidence.state(restored) == text, f"a state loaded at {when} must be the state that was taken", "another")
+    _check_same_asks(f"a snapshot taken at {when} must go on as the original", restored, rest)
+    _check(evidence.state(restored) == end, f"a snapshot taken at {when} must end as the original", "another state")
+
+
+def _check_ended(strategy: Strategy, steps: int, case: str) -> None:
+    pull = strategy.ask()
+    _check(pull is None, f"a strategy that is done must stay done ({case})", pull)
+    own = complete(strategy)
+    if own is None:
+        return
+    book = own.book
+    _check(not book.in_flight, f"nothing may be in flight at the end ({case})", book.in_flight)
+    _check(book.spent == steps, f"steps spent must be the steps of its pulls ({case})", book.spent, steps)
+    _check(0 <= book.left < (book.max_steps or 1), f"it must end within a whole training of its budget ({case})", book.left)
+
+
+def _check_moves(recorded: Recorded) -> None:
+    own = complete(recorded.strategy)
+    budget = math.inf if own is None or own.book.budget is None else own.book.budget
+    most = math.inf if own is None or own.book.max_steps is None else own.book.max_steps
+    stands, in_flight, spent = dict[int, int](), set[int](), 0
+    for move in recorded.moves:
+        pull = move.pull
+        if pull is None:
+            continue
+        arm = pull.arm.id
+        if isinstance(move, Told):
+            in_flight.remove(arm)
+            stands[arm] = pull.start if move.reward is None else pull.stop
+            continue
+        _check(arm not in in_flight, "an arm must not be pulled twice at once", pull)
+        in_flight.add(arm)
+        spent += pull.steps
+        _check(pull.start == stands.get(arm, 0), f"a pull must start where its arm stands, {stands.get(arm, 0)}", pull)
+        _check(pull.start < pull.stop <= most, f"a pull must stop after its start and by {most}", pull)
+        _check(spent <= budget, f"the steps asked for must stay within the budget of {budget}", spent)
+
+
+def _check_refused(strategy: Strategy, pull: Pull) -> None:
+    before = evidence.state(strategy)
+    try:
+        strategy.tell(pull, 1.0)
+    except ValueError:
+        _check(evidence.state(strategy) == before, "a refused pull must change nothing", pull)
+    else:
+        _check(False, "a pull never asked for must be refused with ValueError", pull)

@@ -1,0 +1,225 @@
+"""Every strategy keeps the contract, and the contract catches those that do not."""
+
+import math
+import random
+
+import pytest
+
+from manyarms import Arm, Choice, Float, Int, MutantUCB, NoResult, Pull, RandomSearch, Space
+from manyarms.testing import STRATEGY_CHECKS
+
+FLAT = Space(x=Float(0, 1), rate=Float(1e-4, 1, log=True), width=Int(5, 50))
+CONDITIONAL = Space(
+    model=Choice(Space(kind="svm", C=Float(1e-3, 1e3, log=True)), Space(kind="forest", trees=Int(10, 1000)), "majority"),
+    scale=Choice(True, False, 1),
+)
+THREE = Space(c=Choice("a", "b", "c"))
+
+
+class Digits:
+    """The least a space can be."""
+
+    def sample(self, rng):
+        return int(rng.integers(100))
+
+    def mutate(self, config, rng):
+        return (config + 1 + int(rng.integers(99))) % 100
+
+
+class Sets(Digits):
+    """A space whose configs are neither JSON nor in order."""
+
+    def sample(self, rng):
+        return frozenset("abcdefgh"[i] for i in rng.integers(8, size=3))
+
+    def mutate(self, config, rng):
+        return config ^ {"abcdefgh"[rng.integers(8)]}
+
+    def to_json(self, config):
+        return sorted(config)
+
+    def from_json(self, data):
+        return frozenset(data)
+
+
+class Three:
+    """The least a strategy can be: ask, tell and best."""
+
+    def __init__(self):
+        self._rng = random.Random(0)
+        self._waiting, self._rewards = {}, {}
+        self._arms = []
+
+    def ask(self):
+        if len(self._arms) == 30:
+            return None
+        self._arms.append(Arm(len(self._arms), self._rng.random()))
+        return self._waiting.setdefault(len(self._arms) - 1, Pull(self._arms[-1], 0, 1))
+
+    def tell(self, pull, reward):
+        if pull.arm.id not in range(len(self._arms)) or (pull.start, pull.stop) != (0, 1):
+            raise ValueError(f"pull must be one that ask gave, got {pull}")
+        if self._waiting.pop(pull.arm.id, None) and reward is not None and math.isfinite(reward):
+            self._rewards[pull.arm.id] = reward
+
+    def best(self):
+        if not self._rewards:
+            raise NoResult("no pull has succeeded yet")
+        return self._arms[max(self._rewards, key=self._rewards.get)]
+
+
+STRATEGIES = {
+    "random search": lambda: RandomSearch(FLAT, budget=100, max_steps=3, seed=1),
+    "random search, one step each": lambda: RandomSearch(FLAT, budget=40, seed=1),
+    "random search, endless": lambda: RandomSearch(FLAT, max_steps=3, seed=1),
+    "random search, conditional": lambda: RandomSearch(CONDITIONAL, budget=60, max_steps=2, seed=1),
+    "random search, three configs": lambda: RandomSearch(THREE, budget=60, max_steps=2, seed=1),
+    "mutant ucb": lambda: MutantUCB(FLAT, budget=150, max_steps=5, initial=10, seed=1),
+    "mutant ucb, by default": lambda: MutantUCB(FLAT, budget=150, seed=1),
+    "mutant ucb, from one arm": lambda: MutantUCB(FLAT, budget=120, max_steps=4, initial=1, seed=1),
+    "mutant ucb, one step each": lambda: MutantUCB(FLAT, budget=80, max_steps=1, initial=8, seed=1),
+    "mutant ucb, the smallest budget": lambda: MutantUCB(FLAT, budget=14, max_steps=5, initial=10, seed=1),
+    "mutant ucb, exponential": lambda: MutantUCB(FLAT, budget=150, max_steps=5, train_probability="exponential", seed=1),
+    "mutant ucb, a fair coin": lambda: MutantUCB(FLAT, budget=150, max_steps=5, train_probability=lambda n, N: 0.5, seed=1),
+    "mutant ucb, exploring": lambda: MutantUCB(FLAT, budget=150, max_steps=5, exploration=2, seed=1),
+    "mutant ucb, greedy": lambda: MutantUCB(FLAT, budget=150, max_steps=5, exploration=0, seed=1),
+    "mutant ucb, endless": lambda: MutantUCB(FLAT, max_steps=5, initial=10, seed=1),
+    "mutant ucb, conditional": lambda: MutantUCB(CONDITIONAL, budget=150, max_steps=5, seed=1),
+    "mutant ucb, three configs": lambda: MutantUCB(THREE, budget=100, max_steps=5, initial=10, seed=1),
+    "mutant ucb, a user's space": lambda: MutantUCB(Digits(), budget=100, max_steps=4, seed=1),
+    "mutant ucb, sets": lambda: MutantUCB(Sets(), budget=100, max_steps=4, seed=1),
+    "a user's strategy": Three,
+}
+
+
+class Wild(RandomSearch):
+    def ask(self):
+        self.book.rng.random(random.Random().randrange(1, 100))
+        return super().ask()
+
+
+class Hashing(RandomSearch):
+    def ask(self):
+        self.book.rng.random(hash("a") % 1000)
+        return super().ask()
+
+
+class Forgetful(MutantUCB):
+    def load(self, state):
+        super().load(state)
+        self._chosen = [1] * len(self._chosen)
+
+
+class Restless(RandomSearch):
+    def ask(self):
+        self.book.rng.random()
+        return super().ask()
+
+
+class Lavish(RandomSearch):
+    def ask(self):
+        return self.book.open(self.book.sample(), 3) if self.book.left >= 0 else None
+
+
+class Tireless(RandomSearch):
+    def ask(self):
+        return self.book.open(self.book.sample(), 1)
+
+
+class Lazy(RandomSearch):
+    def ask(self):
+        return super().ask() if self.book.spent < 50 else None
+
+
+class Doubling(RandomSearch):
+    doubled = False
+
+    def ask(self):
+        if not self.doubled and len(self.book.in_flight) == 2:
+            self.doubled = True
+            return next(iter(self.book.in_flight.values()))
+        return super().ask()
+
+
+class Overtraining(RandomSearch):
+    def ask(self):
+        return self.book.open(self.book.sample(), 4) if self.book.left >= 4 else None
+
+
+class Counting(RandomSearch):
+    def tell(self, pull, reward):
+        self._best = pull.arm.id, 1.0
+        super().tell(pull, reward)
+
+
+class Trusting(RandomSearch):
+    def tell(self, pull, reward):
+        if pull.arm.id in range(len(self.book.arms)):
+            super().tell(pull, reward)
+
+
+class Hopeful(RandomSearch):
+    def best(self):
+        super().best()
+        return self.book.arms[0]
+
+
+class Settled(RandomSearch):
+    def best(self):
+        return self.book.arms[min(super().best().id, 20)]
+
+
+class Contrary(RandomSearch):
+    def tell(self, pull, reward):
+        super().tell(pull, None if reward is None else -reward)
+
+
+class Outside(RandomSearch):
+    def ask(self):
+        pull = super().ask()
+        return pull and Pull(Arm(pull.arm.id, {**pull.config, "x": 2.0}), pull.start, pull.stop)
+
+
+class Timeless(RandomSearch):
+    def ask(self):
+        pull = super().ask()
+        return pull and Pull(Arm(pull.arm.id, pull.config, (pull.arm.id + 1,)), pull.start, pull.stop)
+
+
+BROKEN = {
+    "randomness from elsewhere": (Wild, "replay must be identity"),
+    "randomness from hashes": (Hashing, "another process must give the same pulls"),
+    "a state that is not whole": (Forgetful, "a state loaded at move "),
+    "draws while it waits": (Restless, "an ask that gives None must change nothing"),
+    "goes beyond the budget": (Lavish, "the steps asked for must stay within the budget of 100"),
+    "never ends": (Tireless, "it must end, at the latest after 100 pulls"),
+    "ends early": (Lazy, "it must end within a whole training of its budget"),
+    "trains an arm twice at once": (Doubling, "an arm must not be pulled twice at once"),
+    "trains past the end": (Overtraining, "a pull must stop after its start and by 3"),
+    "counts what is told twice": (Counting, "a pull told twice must change nothing"),
+    "takes any pull": (Trusting, "a pull never asked for must be refused with ValueError"),
+    "recommends a failure": (Hopeful, "an arm that only failed must not be recommended"),
+    "recommends the old": (Settled, "what is found after the budget was raised must count"),
+    "takes the worst": (Contrary, "it must find no less than random search"),
+    "leaves the space": (Outside, "arms must stay in the space"),
+    "parents not yet born": (Timeless, "parents must be earlier arms"),
+}
+
+
+@pytest.mark.parametrize("check", STRATEGY_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("make", STRATEGIES.values(), ids=STRATEGIES)
+def test_every_strategy_keeps_the_contract(make, check):
+    check(make)
+
+
+@pytest.mark.parametrize(("broken", "rule"), BROKEN.values(), ids=BROKEN)
+def test_the_contract_catches_a_broken_strategy_and_names_the_rule(broken, rule):
+    messages = []
+    for check in STRATEGY_CHECKS:
+        try:
+            check(lambda: broken(FLAT, budget=100, max_steps=3, seed=1))
+        except AssertionError as error:
+            messages.append(str(error))
+            if rule in messages[-1]:
+                return
+    pytest.fail(f"no check says {rule!r}, only {messages}")
