@@ -24,19 +24,30 @@ from .errors import (
 )
 from .runners import InlineRunner, ProcessRunner, SimulatedRunner
 from .spaces import Choice, Float, Int, Space
-from .strategies import MutantUCB, RandomSearch
+from .strategies import (
+    ASHA,
+    AdaptiveMutantUCB,
+    Hyperband,
+    MutantUCB,
+    RandomSearch,
+    SteadyStateEA,
+    SuccessiveHalving,
+)
 from .study import Study
 from .tuning import tune
 from .version import __version__
 from .view import StudyView, load_study
 
 __all__ = [
+    "ASHA",
+    "AdaptiveMutantUCB",
     "Arm",
     "Budget",
     "CheckpointLost",
     "Checkpoints",
     "Choice",
     "Float",
+    "Hyperband",
     "InlineRunner",
     "Int",
     "ManyarmsError",
@@ -50,12 +61,14 @@ __all__ = [
     "SchemaError",
     "SimulatedRunner",
     "Space",
+    "SteadyStateEA",
     "StorageError",
     "Study",
     "StudyLocked",
     "StudyMismatch",
     "StudyNotFound",
     "StudyView",
+    "SuccessiveHalving",
     "WorkerError",
     "__version__",
     "load_study",

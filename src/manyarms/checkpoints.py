@@ -157,14 +157,15 @@ def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> 
     return gone
 
 
-def seal(staged: Path, final: Path) -> int:
-    """Turn a directory of files into a checkpoint: checksum, sync, rename. Gives its size."""
+def seal(staged: Path, final: Path, lasting: bool = True) -> int:
+    """Turn a directory of files into a checkpoint: checksum, sync (if it is to outlast a power cut), rename. Gives its size."""
     files = _files(staged)
     (staged / SEAL).write_text(_content(staged, {path: _checksum(path) for path in files}))
-    for path in (*files, staged / SEAL, staged):
+    for path in (*files, staged / SEAL, staged) if lasting else ():
         _sync(path)
     staged.rename(final)
-    _sync(final.parent)
+    if lasting:
+        _sync(final.parent)
     return size_of(final)
 
 

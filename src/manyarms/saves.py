@@ -79,12 +79,12 @@ class Saves:
         record = self._tally.arms[arm]
         if record.checkpoint is None:
             raise CheckpointLost(f"arm {arm} saved nothing: call pull.save(model) in the function")
-        path = self._find(record.checkpoint)
-        if path is not None and is_sound(path):
+        path = self._find_sound(record.checkpoint)
+        if path is not None:
             return SavedState(path).load()
         if function is None:
             raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
-        parts = recipe(self._tally.arms, arm, record.steps, self._seed, self._find)
+        parts = recipe(self._tally.arms, arm, record.steps, self._seed, self._find_sound)
         with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
             return SavedState(retrain(function, parts, Path(scratch))[arm]).load()
 
@@ -99,6 +99,10 @@ class Saves:
 
     def _find(self, checkpoint: str | None) -> Path | None:
         return self.checkpoints.path(checkpoint) if checkpoint is not None and checkpoint in self.checkpoints else None
+
+    def _find_sound(self, checkpoint: str) -> Path | None:
+        path = self._find(checkpoint)
+        return path if path is not None and is_sound(path) else None
 
     def _leased(self) -> set[str]:
         """The checkpoints that pulls in flight may load."""

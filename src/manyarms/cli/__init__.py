@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -24,10 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.showwarning = _show_warning
     try:
         code = options.command(options)
+        sys.stdout.flush()  # here, where a broken pipe is still caught
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
         code = 0
     except (ManyarmsError, ImportError, OSError, ValueError, TypeError) as error:
         print(f"manyarms: {error}", file=sys.stderr)

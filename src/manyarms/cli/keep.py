@@ -11,8 +11,8 @@ from .. import checks
 from ..audit import audit
 from ..checkpoints import Checkpoints
 from ..journal import open_journal
-from ..view import StudyView, load_study
-from .stored import add_study, chosen_name
+from ..view import StudyView
+from .stored import add_study, chosen_name, stored_study
 
 
 def add_commands(commands: Any) -> None:
@@ -38,26 +38,28 @@ def _verify(options: argparse.Namespace) -> int:
         journal.close()
     for problem in wrong:
         print(f"{name}: {problem}", file=sys.stderr)
-    print(f"{name}: {events} events, {'all is well' if not wrong else f'{len(wrong)} problems'}")
+    found = f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}" if wrong else "all is well"
+    print(f"{name}: {events} events, {found}")
     return 1 if wrong else 0
 
 
 def _gc(options: argparse.Namespace) -> int:
     name = chosen_name(options)
     limit = None if options.max_bytes is None else checks.size("max_bytes", options.max_bytes)
+    open_journal(options.storage, name, write=False).close()  # refuses a study that is not there; a writer would make it
     lock = open_journal(options.storage, name)  # for writing: not while the study runs
     try:
-        with load_study(options.storage, name) as study:
+        with stored_study(options.storage, name) as study:
             directory = Path(study.header["checkpoints"])
             checkpoints = Checkpoints(directory.parent)
             checkpoints.open(name)
             before = checkpoints.used
             doomed = _doomed(study, checkpoints, limit, options.best_only)
+        freed = sum(map(checkpoints.size, doomed))
+        if not options.dry_run:
+            checkpoints.drop(doomed)
     finally:
         lock.close()
-    freed = sum(checkpoints.size(name) for name in doomed)
-    if not options.dry_run:
-        checkpoints.drop(doomed)
     print(f"{len(doomed)} checkpoints {'would go' if options.dry_run else 'deleted'}, {freed} of {before} bytes freed")
     return 0
 
@@ -65,7 +67,8 @@ def _gc(options: argparse.Namespace) -> int:
 def _doomed(study: StudyView, checkpoints: Checkpoints, limit: int | None, best_only: bool) -> list[str]:
     """What may go: leftovers always, then the arms with the worst rewards."""
     tally, sign = study.tally, 1 if study.header["direction"] == "maximize" else -1
-    doomed = [name for name in checkpoints.names() if name not in tally.needed()]
+    needed = tally.needed()
+    doomed = [name for name in checkpoints.names() if name not in needed]
     kept = {name for flight in tally.in_flight.values() for name in (flight.previous, flight.parent)}
     kept |= {tally.arms[study.best().id].checkpoint} if tally.pulls else set()
     left = checkpoints.used - sum(map(checkpoints.size, doomed))

@@ -8,14 +8,17 @@ import sys
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from .. import checks
 from ..checkpoints import SEAL
 from ..frames import arm_rows
 from ..journal.sql import study_names
-from ..view import StudyView, load_study
-from .stored import add_study, chosen_name
+from ..view import StudyView
+from .stored import add_study, chosen_name, stored_study
+
+_FAILURE = "most frequent failure"
 
 
 def add_commands(commands: Any) -> None:
@@ -43,37 +46,36 @@ def _status(options: argparse.Namespace) -> int:
     names = [options.name] if options.name is not None else study_names(options.storage)
     rows = []
     for name in names:
-        with load_study(options.storage, name) as study:
+        with stored_study(options.storage, name) as study:
             rows.append(summary(study))
     if options.json:
         _print_json(rows)
     else:
-        _print_table(rows, title=None)
+        _print_table(rows)
         for row in rows:
-            if row["last failure"]:
-                Console(stderr=True).print(
-                    f"{escape(row['study'])}: most frequent failure: {escape(row['last failure'])}", highlight=False
-                )
+            if row[_FAILURE]:
+                print(f"{row['study']}: {_FAILURE}: {row[_FAILURE]}", file=sys.stderr)
     return 0
 
 
 def _arms(options: argparse.Namespace) -> int:
-    with load_study(options.storage, chosen_name(options)) as study:
+    top = checks.whole("--top", options.top, 0)
+    with stored_study(options.storage, chosen_name(options)) as study:
         rows = list(arm_rows(study.tally, study.max_steps))
         sign = 1 if study.header["direction"] == "maximize" else -1
     rows.sort(key=lambda row: (row["reward"] is not None, sign * (row["reward"] or 0.0)), reverse=True)
-    shown = rows[: options.top or None]
+    shown = rows[: top or None]
     if options.json:
         _print_json(shown)
         return 0
-    _print_table([{**row, "config": json.dumps(row["config"])} for row in shown], title=None)
+    _print_table([{**row, "config": json.dumps(row["config"])} for row in shown])
     if len(shown) < len(rows):
         print(f"{len(rows) - len(shown)} more arms: --top 0 shows all", file=sys.stderr)
     return 0
 
 
 def _best(options: argparse.Namespace) -> int:
-    with load_study(options.storage, chosen_name(options)) as study:
+    with stored_study(options.storage, chosen_name(options)) as study:
         answer = best_arm(study)
     if options.json:
         _print_json(answer)
@@ -112,13 +114,13 @@ def summary(study: StudyView) -> dict[str, Any]:
         "in flight": len(tally.in_flight),
         "retrained": tally.retrained,
         "seconds": round(tally.seconds, 1),
-        "last failure": tally.reasons.most_common(1)[0][0] if tally.reasons else None,
+        _FAILURE: tally.reasons.most_common(1)[0][0] if tally.reasons else None,
     }
 
 
 def print_status(study: StudyView) -> None:
     """What a search came to."""
-    _print_table([summary(study)], title=None)
+    _print_table([summary(study)])
     if study.tally.pulls:
         print(f"best config: {json.dumps(best_arm(study)['config'], default=str)}")
 
@@ -127,13 +129,13 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
-def _print_table(rows: list[dict[str, Any]], title: str | None) -> None:
+def _print_table(rows: list[dict[str, Any]]) -> None:
     """Rows as a table; where output is not a terminal, wide enough that nothing is cut."""
     if not rows:
         print("nothing here yet")
         return
-    table = Table(title=title, box=None, pad_edge=False)
-    names = [name for name in rows[0] if name != "last failure"]
+    table = Table(box=None, pad_edge=False)
+    names = [name for name in rows[0] if name != _FAILURE]
     for name in names:
         table.add_column(name, justify="left" if isinstance(rows[0][name], (str, list)) else "right", overflow="fold")
     for row in rows:
@@ -141,14 +143,16 @@ def _print_table(rows: list[dict[str, Any]], title: str | None) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=1000)
-    console.print(table, highlight=False)
+    with console.capture() as drawn:
+        console.print(table)
+    print(drawn.get(), end="")  # not by rich, which makes an error of a reader that has seen enough
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
+def _cell(value: Any) -> Text:
+    if value is None or value == []:
+        return Text("-")
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return Text(f"{value:.6g}")
     if isinstance(value, list):
-        return ",".join(map(str, value)) or "-"
-    return escape(str(value))
+        return Text(",".join(map(str, value)))
+    return Text(str(value))  # a plain string would be read as markup, and :names: of emoji drawn

@@ -6,7 +6,9 @@ import argparse
 import ast
 import importlib
 import importlib.util
+import inspect
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -17,9 +19,8 @@ import cloudpickle
 from .. import strategies
 from ..errors import ManyarmsError
 from ..tuning import tune
-from ..view import load_study
 from .look import print_status
-from .stored import add_study, chosen_name, default_storage
+from .stored import DEFAULT, add_study, chosen_name, default_storage, stored_study
 
 _RUN = """examples:
   manyarms run train.py:train --budget 500
@@ -43,7 +44,7 @@ def add_commands(commands: Any) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy; may be repeated"
     )
     run.add_argument("--direction", choices=("maximize", "minimize"), default="maximize")
-    run.add_argument("--storage", default=default_storage(), help="file or URL of the storage (default: %(default)s)")
+    run.add_argument("--storage", default=default_storage(), help=f"file or URL of the storage {DEFAULT}")
     run.add_argument("--name", help="name of the study (default: the function's)")
     run.add_argument("--checkpoints", help="directory of saved models (default: beside the storage)")
     run.add_argument("--seed", type=int, help="same seed, same search")
@@ -79,7 +80,7 @@ def _run(options: argparse.Namespace) -> int:
         "set": options.set,
         "direction": options.direction,
         "budget": options.budget,
-        "checkpoints": options.checkpoints,
+        "checkpoints": None if options.checkpoints is None else str(Path(options.checkpoints).absolute()),
         "seed": options.seed,
     }
     name = options.name or target.rpartition(":")[2]
@@ -88,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _resume(options: argparse.Namespace) -> int:
     name = chosen_name(options)
-    with load_study(options.storage, name) as study:
+    with stored_study(options.storage, name) as study:
         origin, budget = study.header.get("origin"), options.budget or (study.budget and str(study.budget))
     if origin is None:
         raise ManyarmsError(f"study {name!r} was not started by `manyarms run`: run its own script again to go on with it")
@@ -98,11 +99,14 @@ def _resume(options: argparse.Namespace) -> int:
 def _search(origin: Mapping[str, Any], options: argparse.Namespace, storage: str, name: str) -> int:
     module = load_module(origin["target"].rpartition(":")[0])
     function = _member(module, origin["target"].rpartition(":")[2])
-    kind, settings = _strategy(origin["strategy"]), _settings(origin["set"])
+    if not callable(function):
+        raise ValueError(f"target must name a function, got {function!r}")
+    kind = _strategy(origin["strategy"])
+    settings = _settings(origin["set"], kind)
     study = tune(
         function,
         _member(module, origin["space"]),
-        budget=int(origin["budget"]) if origin["budget"].isdigit() else origin["budget"],
+        budget=_steps_or_time(origin["budget"]),
         max_steps=origin["max_steps"],
         strategy=lambda space, **given: kind(space, **{**given, **settings}),
         storage=storage,
@@ -136,9 +140,20 @@ def load_module(path: str) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[file.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise ManyarmsError(f"{path} cannot be loaded:\n{_own_traceback(error, str(file))}") from error
     cloudpickle.register_pickle_by_value(module)
     return module
+
+
+def _own_traceback(error: BaseException, file: str) -> str:
+    """The traceback from the script's first line on."""
+    place = error.__traceback__
+    while place is not None and place.tb_frame.f_code.co_filename != file:
+        place = place.tb_next
+    return "".join(traceback.format_exception(type(error), error, place)).rstrip()
 
 
 def _member(module: ModuleType, name: str) -> Any:
@@ -156,18 +171,28 @@ def _strategy(name: str) -> Any:
     return kind
 
 
-def _settings(pairs: list[str]) -> dict[str, Any]:
+def _settings(pairs: list[str], kind: type) -> dict[str, Any]:
     """NAME=VALUE, with the value read as Python would read it, or else as text."""
     settings = {}
+    known = [name for name in inspect.signature(kind).parameters if name != "space"]
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise ValueError(f"--set must be NAME=VALUE, got {pair!r}")
+        if name not in known:
+            raise ValueError(f"--set must name a setting of {kind.__name__} ({', '.join(known)}), got {name!r}")
         try:
             settings[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             settings[name] = value
     return settings
+
+
+def _steps_or_time(budget: str) -> int | str:
+    try:
+        return int(budget)
+    except ValueError:
+        return budget
 
 
 def _number_or_text(value: str | None) -> float | str | None:

@@ -33,7 +33,7 @@ def execute(function: Function, task: Task) -> Outcome:
     """Run one pull to its outcome; nothing the function does gets past this but `KeyboardInterrupt`."""
     began = time.perf_counter()
     if task.attempt > 1:
-        remove(task.staged)  # what the attempt before left
+        task.discard()
     with tempfile.TemporaryDirectory(prefix="manyarms-") if task.recipe else _Nowhere() as scratch:
         try:
             again = retrain(function, task.recipe, Path(scratch))
@@ -48,8 +48,11 @@ def execute(function: Function, task: Task) -> Outcome:
             return _failed(task, began, "out of memory", error)
         except BadReward as error:
             return _failed(task, began, str(error))
-        except (Exception, SystemExit) as error:
-            return _failed(task, began, f"{type(error).__name__}: {error}", error)
+        except KeyboardInterrupt:
+            task.discard()
+            raise
+        except BaseException as error:  # SystemExit, asyncio.CancelledError and the panics of Rust extensions too
+            return _failed(task, began, f"{type(error).__name__}: {_text(error)}", error)
     name, size, unsaved = _keep(task, pull)
     return Outcome(
         task.pull,
@@ -114,8 +117,10 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
         parent = places[part.parent] if isinstance(part.parent, int) else part.parent
         pull = RunningPull(part.pull, part.seed, scratch / f"{number}.part", latest[arm] if part.pull.start else None, parent)
         function(pull)
+        if pull.unsaved is not None:
+            raise OSError(f"cannot train a lost state again: {pull.unsaved}")
         places.append(scratch / str(number))
-        seal(pull.directory, places[-1])
+        seal(pull.directory, places[-1], lasting=False)
         latest[arm] = places[-1]
     return latest
 
@@ -140,7 +145,15 @@ def _failed(task: Task, began: float, reason: str, error: BaseException | None =
     remove(task.staged)
     details = None if error is None else "".join(traceback.format_exception(error))[-4000:]
     seconds = time.perf_counter() - began
-    return Outcome(task.pull, reason=reason[:500], details=details, seconds=seconds, attempts=task.attempt)
+    reason = " ".join(reason.split())[:500]
+    return Outcome(task.pull, reason=reason, details=details, seconds=seconds, attempts=task.attempt)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "an error whose text cannot be made"
 
 
 class _Nowhere:

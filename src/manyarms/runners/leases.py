@@ -30,7 +30,7 @@ def device_leases(
     unknown = sorted(set(resources) - {"gpu"})
     if unknown:
         raise ValueError(f"resources must name 'gpu' only, got {unknown[0]!r}")
-    share = checks.between("resources['gpu']", resources["gpu"], 0)
+    share = checks.finite("resources['gpu']", checks.between("resources['gpu']", resources["gpu"], 0))
     if share == 0:
         return [""] * workers  # a worker that asked for no device sees none
     devices = visible_devices() if devices is None else devices

@@ -11,8 +11,8 @@ from .protocol import Runner
 from .task import Task
 
 _QUICK = 0.05
-"""Seconds of a pull below which, with several workers, the next is asked for before its reward is written: else workers that are
-free every few milliseconds would mostly wait for the disk."""
+"""Seconds of a pull below which, with several workers, the next is asked for before its reward is written: else workers that
+are free every few milliseconds would mostly wait for the disk."""
 
 
 class Client(Protocol):

@@ -25,9 +25,13 @@ from .simulated import timed_out
 from .task import Task
 from .worker import READY
 
-_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[3]); from manyarms.runners.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
+    "from manyarms.runners.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+)
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOOK = 1.0  # seconds between looks at whether a silent worker is still alive
+_GRACE = 2.0  # seconds that idle workers have to end by themselves
 
 
 class ProcessRunner:
@@ -50,19 +54,22 @@ class ProcessRunner:
         self._pool: list[_Worker | None] = [None] * workers
 
     def start(self, function: Function) -> None:
+        self._proven = False  # that a worker can start and load the function
         try:
             self._function = cloudpickle.dumps(function)
         except Exception as error:
             raise TypeError(
-                f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): make what cannot be pickled "
-                "inside the function, or use workers=1"
+                f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): "
+                "make what cannot be pickled inside the function, or use workers=1"
             ) from error
 
     def submit(self, task: Task) -> None:
-        for slot, worker in enumerate(self._pool):
-            if worker is None or worker.task is None:
-                break
-        if worker is None or not worker.alive():
+        slot = next(slot for slot, worker in enumerate(self._pool) if worker is None or worker.task is None)
+        worker = self._pool[slot]
+        if worker is not None and not worker.alive():
+            worker.end()
+            worker = None
+        if worker is None:
             worker = self._pool[slot] = _Worker(self._function, self._environment(slot))
         worker.begin(task, self._limit)
 
@@ -81,40 +88,45 @@ class ProcessRunner:
         return time.monotonic()
 
     def close(self) -> None:
-        for worker in self._pool:
-            if worker is not None:
-                worker.dismiss()
-        for worker in self._pool:
-            if worker is not None:
-                worker.end(grace=0.0 if worker.task else 2.0)
+        workers = [worker for worker in self._pool if worker is not None]
+        for worker in workers:
+            worker.dismiss()
+        deadline = time.monotonic() + _GRACE
+        for worker in workers:
+            worker.end(grace=0.0 if worker.task else deadline - time.monotonic())
         self._pool = [None] * self.workers
 
     def _look_at(self, worker: _Worker, has_news: bool) -> Outcome | None:
         """The outcome of the worker's task if it has ended, one way or another."""
-        task = worker.task
-        assert task is not None
-        if has_news or not worker.alive():
+        is_gone = not has_news and not worker.alive()
+        if has_news or (is_gone and worker.has_news()):  # the pipe of a dead worker stays open while a child of it lives
             try:
                 news = worker.hear(self._limit)
             except (EOFError, OSError, pickle.UnpicklingError):
-                worker.end(grace=0.5)
-                self._replace(worker)
-                if not worker.ready:
-                    raise WorkerError(
-                        f"a worker process ended while starting ({worker.manner()}); its own message is above"
-                    ) from None
-                return Outcome(
-                    task.pull, reason=f"the worker {worker.manner()}", seconds=worker.busy_for(), attempts=task.attempt
-                )
+                return self._lost(worker)
+            self._proven = True
             return news
+        if is_gone:
+            return self._lost(worker)
         if worker.deadline is not None and time.monotonic() > worker.deadline:
             worker.end()
-            self._replace(worker)
-            return Outcome(task.pull, reason=timed_out(self._limit or 0), seconds=worker.busy_for(), attempts=task.attempt)
+            return self._abandon(worker, timed_out(self._limit or 0))
         return None
 
-    def _replace(self, worker: _Worker) -> None:
+    def _lost(self, worker: _Worker) -> Outcome:
+        """The outcome of a task whose worker has died."""
+        worker.end(grace=0.5)
+        if not self._proven:
+            raise WorkerError(f"a worker process ended while starting ({worker.manner()}); its own message is above")
+        return self._abandon(worker, f"the worker {worker.manner()}")
+
+    def _abandon(self, worker: _Worker, reason: str) -> Outcome:
+        """The outcome of a task that will not end by itself; its room on disk is free again."""
+        task = worker.task
+        assert task is not None
+        task.discard()
         self._pool[self._pool.index(worker)] = None
+        return Outcome(task.pull, reason=reason, seconds=worker.busy_for(), attempts=task.attempt)
 
     def _patience(self, busy: list[_Worker]) -> float:
         deadlines = [worker.deadline for worker in busy if worker.deadline is not None]
@@ -140,7 +152,7 @@ class _Worker:
         self._began = 0.0
         self.connection, theirs = Pipe()
         their_lifeline, self._lifeline = os.pipe()
-        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), str(their_lifeline), json.dumps(sys.path)]
+        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), str(their_lifeline), json.dumps(_search_path())]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -149,6 +161,8 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # so that what it starts can be ended with it, and Ctrl-C does not reach it
             )
+        except OSError as error:
+            raise WorkerError(f"a worker process cannot be started: {error}") from error
         finally:
             theirs.close()
             os.close(their_lifeline)
@@ -173,6 +187,9 @@ class _Worker:
         self.deadline = self._began + limit if limit is not None else None
         return None
 
+    def has_news(self) -> bool:
+        return self.connection.poll()
+
     def alive(self) -> bool:
         return self._process.poll() is None
 
@@ -184,8 +201,9 @@ class _Worker:
         code = self._process.returncode
         if code is None or code >= 0:
             return f"exited with code {code}"
-        name = signal.Signals(-code).name
-        return f"was killed by {name}" + (" (often: out of memory)" if name == "SIGKILL" else "")
+        names = {number.value: number.name for number in signal.Signals}  # without most of the real-time signals
+        hint = " (often: out of memory)" if -code == signal.SIGKILL else ""
+        return f"was killed by {names.get(-code, f'signal {-code}')}{hint}"
 
     def dismiss(self) -> None:
         """Tell it that no more tasks will come."""
@@ -194,10 +212,15 @@ class _Worker:
     def end(self, grace: float = 0.0) -> None:
         """Make sure that it is gone, and all it started."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(grace or 0.001)
+            self._process.wait(max(grace, 0.001))
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self.connection.close()
+        lifeline, self._lifeline = self._lifeline, -1  # ended twice, it must not close what has got the number since
         with contextlib.suppress(OSError):
-            os.close(self._lifeline)
+            os.close(lifeline)
+
+
+def _search_path() -> list[str]:
+    return [place for place in sys.path if isinstance(place, str)]  # some put paths of another type there; Python skips them

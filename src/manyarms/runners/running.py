@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 from collections.abc import Iterator, Mapping
@@ -39,8 +40,14 @@ class SavedState:
 
     def load(self) -> Any:
         """The object that was saved; None if only files were."""
-        file = self.directory / STATE
-        return pickle.loads(file.read_bytes()) if file.exists() else None
+        directory = self.directory
+        try:
+            data = (directory / STATE).read_bytes()
+        except OSError:
+            if is_sound(directory):
+                return None
+            raise DamagedCheckpoint(directory.name) from None  # dropped since it was checked
+        return pickle.loads(data)
 
 
 class RunningPull(Mapping[str, Any]):
@@ -63,7 +70,7 @@ class RunningPull(Mapping[str, Any]):
         parent: Path | None = None,
         room: int | None = None,
     ) -> None:
-        self.config = pull.config
+        self.config = copy.deepcopy(pull.config)  # the function's own, to take apart as it likes
         self.arm = pull.arm.id
         self.start = pull.start
         self.stop = pull.stop
@@ -102,6 +109,7 @@ class RunningPull(Mapping[str, Any]):
         If the disk is full the pull goes on without: the arm will be trained again to this point should it be needed.
         """
         data = cloudpickle.dumps(state)
+        self.unsaved, self.refused = None, 0  # what counts is the last time
         if self._room is not None and len(data) > self._room:
             self.unsaved, self.refused = f"{len(data)} bytes, but max_bytes leaves {self._room}", len(data)
             return

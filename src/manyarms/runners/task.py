@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..checkpoints import remove
 from ..core import Pull
 
 
@@ -48,3 +49,8 @@ class Task:
     room: int | None = None
     recipe: tuple[Slice, ...] = ()
     attempt: int = 1
+
+    def discard(self) -> None:
+        """Remove what an attempt left that never gave its outcome."""
+        remove(self.staged)
+        remove(self.final)

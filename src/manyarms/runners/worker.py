@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pickle
 import signal
@@ -21,7 +22,7 @@ READY = "ready"
 def main(pipe: int, lifeline: int) -> None:
     """Serve the study on the other end of `pipe`; die with it, even in the middle of a pull."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the study's to handle
-    threading.Thread(target=_die_with_the_study, args=(lifeline,), daemon=True).start()
+    _die_with_the_study(lifeline)
     connection = Connection(pipe)
     try:
         function = cloudpickle.loads(connection.recv_bytes())
@@ -34,11 +35,23 @@ def main(pipe: int, lifeline: int) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             outcome = execute(function, pickle.loads(connection.recv_bytes()))
-            sys.stdout.flush()
+            with contextlib.suppress(Exception):  # the function may have closed it, or its reader may be gone
+                sys.stdout.flush()
             connection.send_bytes(cloudpickle.dumps(outcome))
 
 
 def _die_with_the_study(lifeline: int) -> None:
-    """Only the study holds the other end, so reading returns when it is gone."""
+    """Have this process, and all it starts, killed when the study is gone: only the study holds the other end of the pipe.
+
+    Where it can, the kernel does it, since a thread has to wait for code that keeps the interpreter's lock.
+    """
+    threading.Thread(target=_die_when_closed, args=(lifeline,), daemon=True).start()
+    if hasattr(fcntl, "F_SETSIG"):
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _die_when_closed(lifeline: int) -> None:
     os.read(lifeline, 1)
-    os._exit(1)
+    os.killpg(os.getpgrp(), signal.SIGKILL)

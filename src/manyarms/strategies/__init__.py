@@ -1,7 +1,25 @@
 """Decide which pull comes next."""
 
+from .adaptive import AdaptiveMutantUCB
+from .asha import ASHA
+from .hyperband import Hyperband
 from .mutant_ucb import MutantUCB
 from .protocol import Complete, Phase, Strategy, complete, restart
 from .random_search import RandomSearch
+from .steady_state_ea import SteadyStateEA
+from .successive_halving import SuccessiveHalving
 
-__all__ = ["Complete", "MutantUCB", "Phase", "RandomSearch", "Strategy", "complete", "restart"]
+__all__ = [
+    "ASHA",
+    "AdaptiveMutantUCB",
+    "Complete",
+    "Hyperband",
+    "MutantUCB",
+    "Phase",
+    "RandomSearch",
+    "SteadyStateEA",
+    "Strategy",
+    "SuccessiveHalving",
+    "complete",
+    "restart",
+]

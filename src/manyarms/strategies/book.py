@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -58,12 +58,29 @@ class Book:
         """A new random arm."""
         return self._arm(lambda: self.space.sample(self.rng), ())
 
+    def fresh(self) -> Arm:
+        """A new random arm, and never a known one to be trained on: for those who need so many arms that start together."""
+        return self._arm(lambda: self.space.sample(self.rng), (), revisit=False)
+
     def mutant(self, parent: int) -> Arm:
         """A new arm mutated from another."""
         config = self.arms[parent].config
         return self._arm(lambda: self.space.mutate(config, self.rng), (parent,))
 
-    def _arm(self, make: Callable[[], Any], parents: tuple[int, ...]) -> Arm:
+    def crossed(self, a: int, b: int) -> Arm:
+        """A new arm crossed from two others, then mutated."""
+        one, two = self.arms[a].config, self.arms[b].config
+        return self._arm(lambda: self.space.mutate(self.space.crossover(one, two, self.rng), self.rng), (a, b))
+
+    def unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm | None:
+        """A new arm with the first of these configs (and parents) that no arm has; None if all are known."""
+        for config, parents in options:
+            key = self._key(config)
+            if key is None or key not in self._known:
+                return self._add(config, parents, key)
+        return None
+
+    def _arm(self, make: Callable[[], Any], parents: tuple[int, ...], revisit: bool = True) -> Arm:
         """A new arm; or, where the config is that of an arm which can be trained on, that arm: a duplicate is one more pull."""
         for _ in range(_TRIES):
             config = make()
@@ -71,8 +88,11 @@ class Book:
             known = self._known.get(key) if key is not None else None
             if known is None:
                 break
-            if self.can_train(known):
+            if revisit and self.can_train(known):
                 return self.arms[known]
+        return self._add(config, parents, key)
+
+    def _add(self, config: Any, parents: tuple[int, ...], key: str | None) -> Arm:
         arm = Arm(len(self.arms), config, parents)
         self.arms.append(arm)
         self.steps.append(0)

@@ -9,19 +9,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .. import checks
 from ..core import Arm, Pull
-from ..errors import NoResult
 from .book import Book, State
 from .protocol import Phase
-from .ranking import Ranking
-
-
-def upper_bound(mean: float, chosen: int, exploration: float) -> float:
-    """Equation 3: what the arm may be worth, given how often it was chosen."""
-    return mean + math.sqrt(exploration / chosen)
+from .upper_bounds import UpperBounds
+from .upper_bounds import upper_bound as upper_bound
 
 
 def linear(trained: int, max_steps: int) -> float:
@@ -98,9 +91,7 @@ class MutantUCB:
                 f"budget must be at least {smallest}: one step for each of {self.initial} initial arms, "
                 f"then max_steps={max_steps} of the best; got {budget}"
             )
-        self._ranking = Ranking()
-        self._sums: list[float] = []  # by arm: of its rewards
-        self._chosen: list[int] = []  # by arm: N_k, trainings and mutations, those in flight included
+        self._bounds = UpperBounds(self.book, self.exploration)  # N_k counts trainings and mutations
         self._finalist: int | None = None
 
     def ask(self) -> Pull | None:
@@ -113,34 +104,30 @@ class MutantUCB:
         reward = self.book.settle(pull, reward)
         arm = pull.arm.id
         if reward is not None:
-            self._sums[arm] += reward
-            self._rank(arm)
+            self._bounds.sums[arm] += reward
+            self._bounds.rank(arm)
         elif arm in self.book.failed:
-            self._ranking.drop(arm)
+            self._bounds.drop(arm)
 
     def best(self) -> Arm:
         """The finalist once there is one; before, the largest mean among the arms that never failed, if any."""
         book = self.book
         if self._finalist is not None and self._finalist not in book.failed:
             return book.arms[self._finalist]
-        trained = [arm for arm, steps in enumerate(book.steps) if steps]
-        sound = [arm for arm in trained if arm not in book.failed]
-        if not trained:
-            raise NoResult("no pull has succeeded yet")
-        return book.arms[max(sound or trained, key=self._mean)]
+        return book.arms[self._bounds.largest_mean()]
 
     def _explore(self) -> Pull:
         self._finalist = None  # there is one already where the budget was raised after the end
         if len(self.book.arms) < self.initial:
             return self._train(self.book.sample())
-        while (arm := self._ranking.first()) is not None:
+        while (arm := self._bounds.first()) is not None:
             if self._mutates(arm):
-                self._chosen[arm] += 1
-                self._rank(arm)
+                self._bounds.choose(arm)
+                self._bounds.rank(arm)
                 return self._train(self.book.mutant(arm))
             if arm not in self.book.in_flight:
                 return self._train(self.book.arms[arm])
-            self._ranking.drop(arm)  # asleep: its own tell brings it back
+            self._bounds.drop(arm)  # asleep: its own tell brings it back
         return self._train(self.book.sample())
 
     def _mutates(self, arm: int) -> bool:
@@ -149,13 +136,10 @@ class MutantUCB:
         return trained >= self.max_steps or draw >= self._train_probability(trained, self.max_steps)
 
     def _train(self, arm: Arm) -> Pull:
-        if arm.id == len(self._sums):
-            self._sums.append(0.0)
-            self._chosen.append(0)
-        self._chosen[arm.id] += 1
+        self._bounds.choose(arm.id)
         pull = self.book.open(arm, 1)
         if pull.start:
-            self._rank(arm.id)
+            self._bounds.rank(arm.id)
         return pull
 
     def _finish(self) -> Pull | None:
@@ -170,17 +154,9 @@ class MutantUCB:
         self._finalist = finalist
         return self._train(book.arms[finalist])
 
-    def _mean(self, arm: int) -> float:
-        return self._sums[arm] / self.book.steps[arm]
-
-    def _rank(self, arm: int) -> None:
-        self._ranking.put(arm, upper_bound(self._mean(arm), self._chosen[arm], self.exploration), self.book.rng.random())
-
     def promise(self, arm: int) -> float:
         """The upper bound: trained or mutated, the arm that is chosen next needs its checkpoint."""
-        if arm in self.book.failed or not self.book.steps[arm]:
-            return -math.inf
-        return upper_bound(self._mean(arm), self._chosen[arm], self.exploration)
+        return self._bounds.promise(arm)
 
     def plan(self) -> list[Phase]:
         budget = self.book.budget
@@ -203,16 +179,9 @@ class MutantUCB:
         )
 
     def state(self) -> State:
-        return {
-            "book": self.book.state(),
-            "ranking": self._ranking.state(),
-            "sums": np.array(self._sums),
-            "chosen": np.array(self._chosen, dtype=np.int64),
-            "finalist": self._finalist,
-        }
+        return {"book": self.book.state(), **self._bounds.state(), "finalist": self._finalist}
 
     def load(self, state: State) -> None:
         self.book.load(state["book"])
-        self._ranking.load(state["ranking"])
-        self._sums, self._chosen = state["sums"].tolist(), state["chosen"].tolist()
+        self._bounds.load(state)
         self._finalist = state["finalist"]

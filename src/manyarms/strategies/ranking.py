@@ -28,6 +28,14 @@ class Ranking:
             self._heap = list(self._entries.values())
             heapq.heapify(self._heap)
 
+    def index(self, arm: int) -> float:
+        """The index of an arm that is in."""
+        return -self._entries[arm][0]
+
+    def arms(self) -> list[int]:
+        """All that are in, in no order."""
+        return list(self._entries)
+
     def drop(self, arm: int) -> None:
         """Take the arm out, if it is in."""
         self._entries.pop(arm, None)

@@ -1,0 +1,293 @@
+"""AdaptiveMutantUCB: Mutant-UCB made anytime, free of the budget, of the scale of rewards, and of the shape of the curves."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import checks
+from ..core import Arm, Pull
+from ..errors import NoResult
+from .book import Book, State
+from .column import Column
+from .neighbours import Neighbours
+from .outlook import Outlook, gain, rung_stops
+from .protocol import Phase
+from .ranking import Ranking
+
+Array = NDArray[Any]
+
+_SIZES = (0.03, 0.1, 0.2, 0.4)  # of mutations, among which the forecast chooses
+_CANDIDATES = 64
+_FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
+_STALE = 1.2  # how far the spread may drift before all indices are made anew
+
+
+def fresh_probability(pulls: int) -> float:
+    """Of drawing a random arm instead: half at the beginning, and never none."""
+    return 0.5 / math.sqrt(1.0 + pulls / 50.0)
+
+
+class AdaptiveMutantUCB:
+    """The strategy to use when nothing is known: trains what should become best, mutates what has become so.
+
+    1. Each arm is judged by what it should become: its running average plus the gains that other arms made from where it stands
+       to the end. Added to it is an exploration bonus that follows the spread of the scores.
+    2. The arm with the largest sum is trained on; once it is trained to the end, it is mutated.
+    3. Few arms to begin with, and fresh random ones all along, ever more rarely.
+    4. Where the space encodes, a newcomer is the most promising of many candidates, by the scores of the arms near them.
+    5. Only arms trained to the end are recommended, as soon as there is one.
+
+    Args:
+        space: makes and mutates the arms.
+        budget: steps in all; None goes on until the study stops it.
+        max_steps: the most steps an arm may get.
+        initial: random arms to begin with.
+        exploration: the bonus of an arm chosen once, in spreads of the scores (from the median to the best).
+        slices: pulls that a full training is cut into, at most one a step.
+        surrogate: choose newcomers by the arms near them, where the space encodes.
+        seed: of its generator.
+
+    >>> from manyarms import AdaptiveMutantUCB, Float, Space
+    >>> search = AdaptiveMutantUCB(Space(x=Float(0, 1)), budget=300, max_steps=5, seed=0)
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, -abs(pull.config["x"] - 0.3) / pull.stop)
+    >>> round(search.best().config["x"], 1)
+    0.3
+    """
+
+    unit_reward = False
+
+    def __init__(
+        self,
+        space: Any,
+        *,
+        budget: int | None = None,
+        max_steps: int = 10,
+        initial: int = 8,
+        exploration: float = 0.2,
+        slices: int = 10,
+        surrogate: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        self.settings = {
+            "budget": budget,
+            "max_steps": max_steps,
+            "initial": initial,
+            "exploration": exploration,
+            "slices": slices,
+            "surrogate": surrogate,
+            "seed": seed,
+        }
+        self.book = Book(space, budget, max_steps, seed)
+        self.max_steps = checks.whole("max_steps", max_steps, 1)
+        self.initial = checks.whole("initial", initial, 1)
+        self.exploration = checks.between("exploration", exploration, 0)
+        self.stops = rung_stops(max_steps, checks.whole("slices", slices, 1))
+        if budget is not None and budget < max_steps:
+            raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
+        self._outlook = Outlook(len(self.stops))
+        self._rankings = [Ranking() for _ in range(len(self.stops) + 1)]  # by rung, so that a correction moves them all at once
+        encodes = hasattr(space, "encode") and hasattr(space, "dimension")
+        self._neighbours = Neighbours(space.dimension) if checks.flag("surrogate", surrogate) and encodes else None
+        self._crosses = hasattr(space, "crossover")
+        self._sized = "size" in inspect.signature(space.mutate).parameters
+        self._averages = Column(float)  # by arm: the running average of its rewards
+        self._rewards = Column(float)  # by arm: the last
+        self._rungs = Column(np.int64)  # by arm: slices told
+        self._chosen: list[int] = []  # by arm: trainings and mutations, those in flight included
+        self._pulls = 0  # asked for
+        self._told = 0
+        self._measured = 0  # pulls told when the scores were last measured
+        self._median, self._spread = 0.0, 0.0  # of the scores then
+
+    def ask(self) -> Pull | None:
+        book = self.book
+        if book.left < self.max_steps:
+            return self._finish()
+        if len(book.arms) < self.initial:
+            return self._train(self._new(book.sample()))
+        self._measure()
+        if book.rng.random() < fresh_probability(self._pulls) or (arm := self._first()) is None:
+            return self._train(self._newcomer(None))
+        if self._rungs[arm] < len(self.stops):
+            return self._train(book.arms[arm])
+        self._chosen[arm] += 1
+        self._rank(arm)
+        return self._train(self._newcomer(arm))
+
+    def tell(self, pull: Pull, reward: float | None) -> None:
+        reward = self.book.settle(pull, reward)
+        if reward is None:
+            return
+        arm = pull.arm.id
+        rung = self._rungs[arm] + 1
+        if self._spread:
+            reward = max(reward, self._median - _FLOOR * self._spread - self._outlook.to_come(rung))
+        if rung > 1:
+            self._outlook.learn(rung - 1, reward - self._rewards[arm])
+        average = self._averages[arm]
+        self._averages[arm] = average + gain(rung) * (reward - average)
+        self._rewards[arm] = reward
+        self._rungs[arm] = rung
+        self._told += 1
+        self._rank(arm)
+
+    def best(self) -> Arm:
+        """The best last reward of the arms trained to the end; before there is one, the best score."""
+        arms = self._trained(failed_too=True)
+        if not len(arms):
+            raise NoResult("no pull has succeeded yet")
+        sound = self._trained()
+        arms = sound if len(sound) else arms
+        whole = arms[self._rungs.all[arms] == len(self.stops)]
+        best = whole[self._rewards.all[whole].argmax()] if len(whole) else arms[self._scores(arms).argmax()]
+        return self.book.arms[int(best)]
+
+    def _trained(self, failed_too: bool = False) -> Array:
+        """The arms with a reward, by number."""
+        has_reward = self._rungs.all > 0
+        if self.book.failed and not failed_too:
+            has_reward[list(self.book.failed)] = False
+        return np.flatnonzero(has_reward)
+
+    def _scores(self, arms: Array) -> Array:
+        """What the arms should become."""
+        return np.asarray(self._averages.all[arms] + np.array(self._outlook.corrections)[self._rungs.all[arms]])
+
+    def _measure(self) -> None:
+        """See how far the scores spread, now and then: the bonus follows them."""
+        if self._told < self._measured * 1.1 + 1:
+            return
+        arms = self._trained()
+        if len(arms) < 2:
+            return
+        scores = self._scores(arms)
+        self._measured, self._median = self._told, float(np.median(scores))
+        before, self._spread = self._spread, float(scores.max() - self._median)
+        if not before / _STALE <= self._spread <= before * _STALE:
+            for ranking in self._rankings:
+                for arm in ranking.arms():
+                    self._rank(arm)
+
+    def _first(self) -> int | None:
+        """The arm with the largest index: the largest of the rungs' largest."""
+        best, index = None, -math.inf
+        for rung, ranking in enumerate(self._rankings):
+            arm = ranking.first()
+            if arm is not None and (sum_ := ranking.index(arm) + self._outlook.corrections[rung]) > index:
+                best, index = arm, sum_
+        return best
+
+    def _rank(self, arm: int) -> None:
+        bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
+        self._rankings[self._rungs[arm]].put(arm, self._averages[arm] + bonus, self.book.rng.random())
+
+    def _train(self, arm: Arm) -> Pull:
+        """The arm's next slice. Until its reward comes it is asleep: in no ranking."""
+        rung = self._rungs[arm.id]
+        self._rankings[rung].drop(arm.id)
+        self._chosen[arm.id] += 1
+        self._pulls += 1
+        return self.book.open(arm, self.stops[rung] - self.book.steps[arm.id])
+
+    def _new(self, arm: Arm) -> Arm:
+        """Begin to count for an arm, unless it is one that is counted already."""
+        if arm.id == len(self._chosen):
+            self._averages.append(0.0)
+            self._rewards.append(-math.inf)
+            self._rungs.append(0)
+            self._chosen.append(0)
+            if self._neighbours is not None:
+                self._neighbours.add(self.book.space.encode(arm.config))
+        return arm
+
+    def _newcomer(self, parent: int | None) -> Arm:
+        """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
+        arms = self._trained()
+        if self._neighbours is None or not len(arms):
+            return self._new(self.book.sample() if parent is None else self.book.mutant(parent))
+        scores = self._scores(arms)
+        candidates = self._candidates(parent, arms[np.argsort(-scores)[: max(1, len(arms) // 4)]])
+        points = np.array([self.book.space.encode(config) for config, _ in candidates])
+        outlook = self._neighbours.outlook(points, arms, scores, self._rungs.all[arms], self._median, self._spread)
+        arm = self.book.unseen(candidates[i] for i in np.argsort(-outlook))
+        return self._new(arm if arm is not None else self.book.sample())
+
+    def _candidates(self, parent: int | None, top: Array) -> list[tuple[Any, tuple[int, ...]]]:
+        """Mutants of the parent at several sizes and crossings with good arms; for a fresh arm, half of them random."""
+        space, rng, arms = self.book.space, self.book.rng, self.book.arms
+        candidates: list[tuple[Any, tuple[int, ...]]] = []
+        if parent is None:
+            candidates = [(space.sample(rng), ()) for _ in range(_CANDIDATES // 2)]
+            parent = int(top[0])
+        config = arms[parent].config
+        while len(candidates) < _CANDIDATES:
+            other = int(top[int(rng.random() * len(top))])
+            if self._crosses and other != parent and rng.random() < 0.25:
+                candidates.append((space.crossover(config, arms[other].config, rng), (parent, other)))
+            elif self._sized:
+                candidates.append((space.mutate(config, rng, _SIZES[int(rng.random() * len(_SIZES))]), (parent,)))
+            else:
+                candidates.append((space.mutate(config, rng), (parent,)))
+        return candidates
+
+    def _finish(self) -> Pull | None:
+        """With less than a full training left nothing new is begun: the best arm that can be trained to the end is."""
+        arms = [arm for ranking in self._rankings[:-1] for arm in ranking.arms()]
+        able = [arm for arm in arms if self.max_steps - self.book.steps[arm] <= self.book.left]
+        if not able:
+            return None
+        numbers = np.array(able)
+        arm = int(numbers[self._scores(numbers).argmax()])
+        return self._train(self.book.arms[arm])
+
+    def promise(self, arm: int) -> float:
+        """The score: trained or mutated, the arm that is chosen next needs its checkpoint."""
+        if arm in self.book.failed or not self._rungs[arm]:
+            return -math.inf
+        return float(self._averages[arm] + self._outlook.corrections[self._rungs[arm]])
+
+    def plan(self) -> list[Phase]:
+        budget, first = self.book.budget, self.initial * self.stops[0]
+        last = None if budget is None else self.max_steps - 1
+        middle = None if budget is None else max(0, budget - first - (last or 0))
+        return [
+            Phase("initial arms, a slice each", self.initial, first if budget is None else min(first, budget)),
+            Phase("trainings, mutants and fresh arms, a slice each", middle and middle // self.stops[0], middle),
+            Phase("the most promising arms, trained to the end", 0, last),
+        ]
+
+    def warning(self) -> str | None:
+        return None
+
+    def state(self) -> State:
+        return {
+            "book": self.book.state(),
+            "outlook": self._outlook.state(),
+            "rankings": [ranking.state() for ranking in self._rankings],
+            "averages": self._averages.all.copy(),
+            "rewards": self._rewards.all.copy(),
+            "rungs": self._rungs.all.copy(),
+            "chosen": np.array(self._chosen, dtype=np.int64),
+            "counts": [self._pulls, self._told, self._measured],
+            "spread": [self._median, self._spread],
+        }
+
+    def load(self, state: State) -> None:
+        self.book.load(state["book"])
+        self._outlook.load(state["outlook"])
+        for ranking, part in zip(self._rankings, state["rankings"], strict=True):
+            ranking.load(part)
+        self._averages, self._rewards, self._rungs = (Column.of(state[name]) for name in ("averages", "rewards", "rungs"))
+        self._chosen = state["chosen"].tolist()
+        self._pulls, self._told, self._measured = state["counts"]
+        self._median, self._spread = state["spread"]
+        if self._neighbours is not None:
+            self._neighbours = Neighbours(self.book.space.dimension)
+            for arm in self.book.arms:
+                self._neighbours.add(self.book.space.encode(arm.config))

@@ -1,0 +1,120 @@
+"""ASHA: successive halving that never waits.
+
+Li, Jamieson, Rostamizadeh, Gonina, Ben-tzur, Hardt, Recht and Talwalkar, "A System for Massively Parallel Hyperparameter
+Tuning", MLSys 2020, algorithm 2: the variant that promotes (that which only stops arms is another).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import checks
+from ..core import Arm, Pull
+from .book import Book, State
+from .bracket import Ladder, halvings
+from .protocol import Phase
+from .rung import Rung
+from .standings import Standings
+
+
+class ASHA:
+    """Promote an arm whenever one is in the top 1/eta of its rung, the highest rung first; otherwise begin a new random arm.
+
+    An arm that is not promoted is paused, not stopped: as more arms come to its rung, it may be among the best of them. A
+    failed arm is the worst of the rung that it was on its way to. At the end of the budget, the highest promotion that still
+    fits comes first, then new arms: fewer steps remain than the first rung has.
+
+    Args:
+        space: makes the arms.
+        budget: steps in all, at least max_steps; None goes on until the study stops it.
+        max_steps: steps of the arms that win.
+        eta: of so many arms, one is promoted.
+        min_steps: the fewest steps after which arms are compared; the rungs are those of `SuccessiveHalving`.
+        seed: of its generator.
+
+    >>> from manyarms import ASHA, Float, Space
+    >>> search = ASHA(Space(x=Float(0, 1)), budget=300, max_steps=27, seed=0)
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, -abs(pull.config["x"] - 0.3) / pull.stop)
+    >>> round(search.best().config["x"], 1)
+    0.3
+    """
+
+    unit_reward = False
+
+    def __init__(
+        self,
+        space: Any,
+        *,
+        budget: int | None = None,
+        max_steps: int,
+        eta: int = 3,
+        min_steps: int = 1,
+        seed: int | None = None,
+    ) -> None:
+        self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "min_steps": min_steps, "seed": seed}
+        self.max_steps = checks.whole("max_steps", max_steps, 1)
+        self.eta = checks.whole("eta", eta, 2)
+        self.min_steps = checks.whole("min_steps", min_steps, 1)
+        if min_steps > max_steps:
+            raise ValueError(f"min_steps must be at most max_steps={max_steps}, got {min_steps}")
+        self.book = Book(space, budget, max_steps, seed)
+        if budget is not None and budget < max_steps:
+            raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
+        cuts = halvings(max_steps, eta, min_steps)
+        self._ladder = Ladder.of(eta**cuts, cuts, max_steps, eta)
+        self._first, *self._climbs = self._ladder.slices  # steps up to the first rung, and from each to the next
+        self._rungs = [Rung(eta) for _ in self._climbs]  # by which arms are promoted: all but the last
+        self._level = {stop: level for level, stop in enumerate(self._ladder.stops[:-1])}
+        self._standings = Standings(self.book)
+
+    def ask(self) -> Pull | None:
+        book = self.book
+        left = book.left
+        for rung, steps in zip(reversed(self._rungs), reversed(self._climbs), strict=True):
+            if steps <= left and (arm := rung.candidate()) is not None:
+                rung.promote()
+                return book.open(book.arms[arm], steps)
+        return book.open(book.fresh(), self._first) if self._first <= left else None
+
+    def tell(self, pull: Pull, reward: float | None) -> None:
+        in_flight = len(self.book.in_flight)
+        reward = self.book.settle(pull, reward)
+        if len(self.book.in_flight) == in_flight:
+            return  # told before
+        self._standings.tell(pull.arm.id, reward)
+        if (level := self._level.get(pull.stop)) is not None:
+            self._rungs[level].add(pull.arm.id, reward, self.book.rng.random())
+
+    def best(self) -> Arm:
+        """Of the arms trained furthest, the one with the largest reward."""
+        return self._standings.best()
+
+    def promise(self, arm: int) -> float:
+        """Highest for paused arms, by their rung, then by their rewards: each may yet be promoted."""
+        return self._standings.promise(arm, again=self.book.steps[arm] < self.max_steps)
+
+    def plan(self) -> list[Phase]:
+        budget = self.book.budget
+        name = f"random arms, promoted at {', '.join(map(str, self._ladder.stops[:-1]))} of {self.max_steps} steps"
+        return [Phase(name, None if budget is None else budget // self._first, budget)]
+
+    def warning(self) -> str | None:
+        """Promotions take arms to be compared with: a small budget ends before one gets through."""
+        book = self.book
+        if book.left >= self._first or not book.arms or max(book.steps) == self.max_steps:
+            return None
+        return (
+            f"no arm was trained to the end, {self.max_steps} steps. Give a budget of at least {self._ladder.steps}, "
+            "or a larger min_steps, so that there are fewer rungs."
+        )
+
+    def state(self) -> State:
+        rungs = [rung.state() for rung in self._rungs]
+        return {"book": self.book.state(), "standings": self._standings.state(), "rungs": rungs}
+
+    def load(self, state: State) -> None:
+        self.book.load(state["book"])
+        self._standings.load(state["standings"])
+        for rung, part in zip(self._rungs, state["rungs"], strict=True):
+            rung.load(part)

@@ -1,0 +1,211 @@
+"""Worker processes die, hang and run out of memory: each time that costs one pull, never the pool."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+
+import manyarms as ma
+from manyarms.checkpoints import seal
+from manyarms.testing.runners import make_task
+
+from .pool import is_running, started, wait_until
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """Two workers that the tests share: dead ones are replaced."""
+    with started(tmp_path_factory.mktemp("pair"), workers=2) as pool:
+        pool.run(lambda pull: 0.0, lambda pull: 0.0)
+        yield pool
+
+
+def die(how):
+    """A function that first saves, so that there is something to leave behind."""
+
+    def dying(pull):
+        pull.save(bytes(1000))
+        how()
+
+    return dying
+
+
+WAYS = {
+    "SIGKILL": (lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker was killed by SIGKILL (often: out of memory)"),
+    "SIGTERM": (lambda: os.kill(os.getpid(), signal.SIGTERM), "the worker was killed by SIGTERM"),
+    "SIGSEGV": (lambda: os.kill(os.getpid(), signal.SIGSEGV), "the worker was killed by SIGSEGV"),
+    "a real-time signal": (lambda: os.kill(os.getpid(), 40), "the worker was killed by signal 40"),
+    "exit code 3": (lambda: os._exit(3), "the worker exited with code 3"),
+    "exit code 0": (lambda: os._exit(0), "the worker exited with code 0"),
+    "in a child's presence": (lambda: os._exit(3) if os.fork() else time.sleep(60), "the worker exited with code 3"),
+}
+
+
+@pytest.mark.parametrize(("how", "reason"), WAYS.values(), ids=WAYS)
+def test_a_worker_that_dies_costs_its_pull_only(pair, how, reason):
+    died, other = pair.run(die(how), lambda pull: time.sleep(0.2) or 1.0)
+    assert (died.reward, died.reason) == (None, reason)
+    assert other.reward == 1.0
+    assert not list(pair.directory.iterdir()), "what it had saved must be gone"
+    assert [outcome.reward for outcome in pair.run(lambda pull: 1.0, lambda pull: 2.0)] == [1.0, 2.0]
+
+
+def test_a_worker_killed_between_pulls_costs_nothing(pair):
+    process = int(pair.run(lambda pull: os.getpid())[0].reward)
+    os.kill(process, signal.SIGKILL)
+    assert wait_until(lambda: not is_running(process))
+    assert pair.run(lambda pull: 1.0)[0].reward == 1.0
+
+
+def test_an_interrupt_is_left_to_the_study(pair):
+    assert pair.run(lambda pull: os.kill(os.getpid(), signal.SIGINT) or 1.0)[0].reward == 1.0
+
+
+def test_out_of_memory_is_said_so_and_the_worker_lives(pair):
+    def grow(pull):
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (2**31, before[1]))
+        try:
+            return len(bytearray(2**40))
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
+
+    outcome = pair.run(grow)[0]
+    assert outcome.reason == "out of memory" and "MemoryError" in outcome.details
+    assert pair.run(lambda pull: 1.0)[0].reward == 1.0
+
+
+def test_a_closed_standard_output_harms_no_pull(pair):
+    for _ in range(3):
+        assert [outcome.reward for outcome in pair.run(*[lambda pull: sys.stdout.close() or 1.0] * 2)] == [1.0, 1.0]
+
+
+def test_a_retry_replaces_what_an_attempt_saved_that_died_before_it_told(pair):
+    task = make_task(pair.directory, 0, lambda pull: pull.save("new") or 1.0, attempt=2)
+    task.staged.mkdir(parents=True)
+    (task.staged / "old").touch()
+    seal(task.staged, task.final)
+    pair.runner.submit(task)
+    outcome = pair.runner.collect()[0]
+    assert outcome.checkpoint == task.final.name and not (task.final / "old").exists()
+    task.discard()
+
+
+def test_a_pull_that_hangs_is_ended_and_all_it_started(tmp_path):
+    def with_a_child(pull):
+        child = subprocess.Popen(["sleep", "600"])
+        (tmp_path / "child").write_text(str(child.pid))
+        child.wait()
+
+    hanging = [
+        with_a_child,
+        lambda pull: sum(range(10**12)),  # C code that keeps the interpreter's lock
+        lambda pull: os.kill(os.getpid(), signal.SIGSTOP),
+        lambda pull: pull.save(bytes(1000)) or time.sleep(600),
+    ]
+    with started(tmp_path / "saved", workers=4, pull_timeout=2) as pool:
+        assert [outcome.reward for outcome in pool.run(*[lambda pull: 1.0] * 4)] == [1.0] * 4
+        outcomes = pool.run(*hanging)
+        assert {outcome.reason for outcome in outcomes} == {"took longer than pull_timeout=2 s"}
+        assert all(2 <= outcome.seconds < 20 for outcome in outcomes)
+        child = int((tmp_path / "child").read_text())
+        assert wait_until(lambda: not is_running(child))
+        assert not list((tmp_path / "saved").iterdir())
+        assert pool.run(lambda pull: 1.0)[0].reward == 1.0
+
+
+def test_starting_up_is_no_part_of_a_pull_and_its_time(tmp_path):
+    def slow_to_load():
+        time.sleep(1)
+        return lambda pull: 1.0
+
+    class Slow:
+        def __reduce__(self):
+            return slow_to_load, ()
+
+    with started(tmp_path, function=Slow(), pull_timeout=0.9) as pool:
+        outcome = pool.run(None)[0]
+        assert outcome.reward == 1.0 and outcome.seconds < 0.9
+
+
+def test_threads_and_children_left_behind_do_not_hold_up_closing(tmp_path):
+    def litter(pull):
+        threading.Thread(target=time.sleep, args=(600,)).start()
+        return subprocess.Popen(["sleep", "600"]).pid
+
+    with started(tmp_path, workers=3) as pool:
+        children = [int(outcome.reward) for outcome in pool.run(litter, litter, litter)]
+        began = time.monotonic()
+        pool.runner.close()
+        assert time.monotonic() - began < 5
+        assert wait_until(lambda: not any(map(is_running, children)))
+
+
+def test_a_megabyte_of_output_passes_through(tmp_path, capfd):
+    def talk(pull):
+        for stream in (sys.stdout, sys.stderr):
+            for _ in range(1000):
+                print("x" * 1024, file=stream)
+        return 1.0
+
+    with started(tmp_path) as pool:
+        assert pool.run(talk)[0].reward == 1.0
+    output = capfd.readouterr()
+    assert output.out.count("x") == output.err.count("x") == 1000 * 1024
+
+
+def test_no_file_is_left_open(tmp_path):
+    def n_open():
+        return len(os.listdir("/proc/self/fd"))
+
+    before = n_open()
+    with started(tmp_path, pull_timeout=5) as pool:
+        process = int(pool.run(lambda pull: os.getpid())[0].reward)
+        os.kill(process, signal.SIGKILL)
+        wait_until(lambda: not is_running(process))
+        pool.run(lambda pull: os._exit(3))
+    assert n_open() == before
+
+
+def test_a_study_retries_a_pull_whose_worker_died(tmp_path):
+    def train(pull):
+        mark = tmp_path / f"{pull.arm}-{pull.start}"
+        if pull.arm == 1 and not mark.exists():
+            mark.touch()
+            os._exit(3)
+        pull.save((pull.load() or 0) + 1)
+        return pull.config["x"]
+
+    with ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=6, seed=0)) as study:
+        study.optimize(train, workers=2, retries=1, progress=False)
+        pulls = study.pulls_dataframe()
+        assert set(pulls.status) == {"told"}
+        assert pulls.set_index("arm").attempts.dropna().to_dict() == {1: 2}
+
+
+_STUDY = """
+import subprocess, manyarms as ma
+
+def train(pull):
+    print("began", flush=True)
+    if pull.arm == 0:
+        subprocess.run(["sleep", "600"])
+    sum(range(10**12))
+
+ma.tune(train, ma.Space(x=ma.Float(0, 1)), budget=20, workers=2, progress=False)
+"""
+
+
+def test_workers_and_their_children_die_with_a_killed_study_even_in_c_code():
+    with subprocess.Popen([sys.executable, "-c", _STUDY], stdout=subprocess.PIPE, text=True) as study:
+        assert [study.stdout.readline() for _ in range(2)] == ["began\n"] * 2
+        assert wait_until(lambda: len(psutil.Process(study.pid).children(recursive=True)) == 3)
+        family = [process.pid for process in psutil.Process(study.pid).children(recursive=True)]
+        study.kill()
+    assert wait_until(lambda: not any(map(is_running, family)), seconds=5)

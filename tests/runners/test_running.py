@@ -1,0 +1,54 @@
+"""The pull as the user's function sees it, and what is left when it is cut short."""
+
+import shutil
+
+import pytest
+
+from manyarms.core import Arm, Pull
+from manyarms.runners import RunningPull
+from manyarms.runners.execute import execute
+from manyarms.runners.running import DamagedCheckpoint, SavedState
+from manyarms.testing.runners import make_task
+
+
+def saved(directory, function):
+    """The checkpoint of a pull that runs this function."""
+    task = make_task(directory, 0)
+    assert execute(lambda pull: function(pull) or 1.0, task).checkpoint == task.final.name
+    return task.final
+
+
+def test_a_pull_reads_like_its_config(tmp_path):
+    pull = RunningPull(Pull(Arm(3, {"lr": 0.1, "width": 5}), 2, 6), seed=7, staged=tmp_path)
+    assert {**pull} == {"lr": 0.1, "width": 5} and len(pull) == 2 and "lr" in pull
+    assert (pull.arm, pull.start, pull.stop, pull.steps, pull.seed) == (3, 2, 6, 4, 7)
+    assert repr(pull) == "<pull of arm 3 from 2 to 6: {'lr': 0.1, 'width': 5}>"
+    assert bool(RunningPull(Pull(Arm(0, {}), 0, 1), 0, tmp_path)), "also if the config is empty"
+
+
+def test_a_first_pull_has_nothing_to_load(tmp_path):
+    pull = RunningPull(Pull(Arm(0, None), 0, 1), 0, tmp_path)
+    assert pull.load() is None and pull.previous is None and pull.parent is None
+
+
+def test_files_alone_are_no_object(tmp_path):
+    place = saved(tmp_path, lambda pull: (pull.directory / "weights").touch())
+    assert SavedState(place).load() is None
+    assert (SavedState(place).directory / "weights").exists()
+
+
+def test_a_state_dropped_after_it_was_checked_is_not_taken_for_none(tmp_path):
+    state = SavedState(saved(tmp_path, lambda pull: pull.save("model")))
+    shutil.rmtree(state.directory)
+    with pytest.raises(DamagedCheckpoint):
+        state.load()
+
+
+def test_an_interrupt_gets_through_and_leaves_nothing(tmp_path):
+    def train(pull):
+        pull.save("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(train, make_task(tmp_path, 0))
+    assert not list(tmp_path.iterdir())
