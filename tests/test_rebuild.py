@@ -15,7 +15,7 @@ from manyarms.runners.running import SavedState
 from manyarms.runners.task import Slice
 from manyarms.tally import ArmRecord
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*most were trained for one step only", "ignore:.*could not save")
+pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training", "ignore:.*could not save")
 
 
 def orphaned(pull):

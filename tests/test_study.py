@@ -26,7 +26,7 @@ def outline(study):
     return [event.decision for event in study.journal.events()]
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*most were trained for one step only:manyarms.ManyarmsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
 
 # -- the short form and the long form

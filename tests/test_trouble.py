@@ -15,7 +15,7 @@ import pytest
 
 import manyarms as ma
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*most were trained for one step only:manyarms.ManyarmsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
 
 @contextmanager

@@ -26,8 +26,10 @@ from .runners import InlineRunner, ProcessRunner, SimulatedRunner
 from .spaces import Choice, Float, Int, Space
 from .strategies import (
     ASHA,
+    DTTTS,
     AdaptiveMutantUCB,
     Hyperband,
+    InfiniteUCBE,
     MutantUCB,
     RandomSearch,
     SteadyStateEA,
@@ -40,6 +42,7 @@ from .view import StudyView, load_study
 
 __all__ = [
     "ASHA",
+    "DTTTS",
     "AdaptiveMutantUCB",
     "Arm",
     "Budget",
@@ -48,6 +51,7 @@ __all__ = [
     "Choice",
     "Float",
     "Hyperband",
+    "InfiniteUCBE",
     "InlineRunner",
     "Int",
     "ManyarmsError",

@@ -5,7 +5,21 @@ import random
 
 import pytest
 
-from manyarms import Arm, Choice, Float, Int, MutantUCB, NoResult, Pull, RandomSearch, Space
+from manyarms import (
+    ASHA,
+    Arm,
+    Choice,
+    Float,
+    Hyperband,
+    Int,
+    MutantUCB,
+    NoResult,
+    Pull,
+    RandomSearch,
+    Space,
+    SteadyStateEA,
+    SuccessiveHalving,
+)
 from manyarms.testing import STRATEGY_CHECKS
 
 FLAT = Space(x=Float(0, 1), rate=Float(1e-4, 1, log=True), width=Int(5, 50))
@@ -88,6 +102,37 @@ STRATEGIES = {
     "mutant ucb, three configs": lambda: MutantUCB(THREE, budget=100, max_steps=5, initial=10, seed=1),
     "mutant ucb, a user's space": lambda: MutantUCB(Digits(), budget=100, max_steps=4, seed=1),
     "mutant ucb, sets": lambda: MutantUCB(Sets(), budget=100, max_steps=4, seed=1),
+    "halving": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=9, seed=1),
+    "halving, from three steps": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=10, eta=2, min_steps=3, seed=1),
+    "halving, many first arms": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=9, initial=20, seed=1),
+    "halving, few first arms": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=9, initial=4, seed=1),
+    "halving, the smallest budget": lambda: SuccessiveHalving(FLAT, budget=21, max_steps=9, seed=1),
+    "halving, one step each": lambda: SuccessiveHalving(FLAT, budget=40, max_steps=1, seed=1),
+    "halving, endless": lambda: SuccessiveHalving(FLAT, max_steps=9, seed=1),
+    "halving, three configs": lambda: SuccessiveHalving(THREE, budget=100, max_steps=9, seed=1),
+    "halving, sets": lambda: SuccessiveHalving(Sets(), budget=100, max_steps=4, eta=2, seed=1),
+    "hyperband": lambda: Hyperband(FLAT, budget=200, max_steps=9, seed=1),
+    "hyperband, in halves": lambda: Hyperband(FLAT, budget=200, max_steps=10, eta=2, seed=1),
+    "hyperband, the smallest budget": lambda: Hyperband(FLAT, budget=21, max_steps=9, seed=1),
+    "hyperband, endless": lambda: Hyperband(FLAT, max_steps=9, seed=1),
+    "hyperband, conditional": lambda: Hyperband(CONDITIONAL, budget=150, max_steps=9, seed=1),
+    "hyperband, three configs": lambda: Hyperband(THREE, budget=100, max_steps=9, seed=1),
+    "hyperband, a user's space": lambda: Hyperband(Digits(), budget=100, max_steps=4, eta=2, seed=1),
+    "asha": lambda: ASHA(FLAT, budget=150, max_steps=9, seed=1),
+    "asha, from two steps": lambda: ASHA(FLAT, budget=150, max_steps=9, eta=2, min_steps=2, seed=1),
+    "asha, one rung": lambda: ASHA(FLAT, budget=100, max_steps=4, min_steps=4, seed=1),
+    "asha, endless": lambda: ASHA(FLAT, max_steps=9, seed=1),
+    "asha, conditional": lambda: ASHA(CONDITIONAL, budget=150, max_steps=9, seed=1),
+    "asha, three configs": lambda: ASHA(THREE, budget=100, max_steps=9, seed=1),
+    "asha, sets": lambda: ASHA(Sets(), budget=100, max_steps=4, eta=2, seed=1),
+    "evolution": lambda: SteadyStateEA(FLAT, budget=150, max_steps=3, seed=1),
+    "evolution, the smallest budget": lambda: SteadyStateEA(FLAT, budget=40, max_steps=4, population=10, seed=1),
+    "evolution, mutation only": lambda: SteadyStateEA(FLAT, budget=150, max_steps=3, mutation_only=True, seed=1),
+    "evolution, of two": lambda: SteadyStateEA(FLAT, budget=150, max_steps=3, population=2, tournament=1, seed=1),
+    "evolution, endless": lambda: SteadyStateEA(FLAT, max_steps=3, seed=1),
+    "evolution, conditional": lambda: SteadyStateEA(CONDITIONAL, budget=150, max_steps=3, seed=1),
+    "evolution, three configs": lambda: SteadyStateEA(THREE, budget=100, max_steps=3, seed=1),
+    "evolution, sets": lambda: SteadyStateEA(Sets(), budget=100, max_steps=4, mutation_only=True, seed=1),
     "a user's strategy": Three,
 }
 
@@ -107,7 +152,7 @@ class Hashing(RandomSearch):
 class Forgetful(MutantUCB):
     def load(self, state):
         super().load(state)
-        self._chosen = [1] * len(self._chosen)
+        self._bounds.chosen = [1] * len(self._bounds.chosen)
 
 
 class Restless(RandomSearch):

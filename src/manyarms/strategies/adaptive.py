@@ -46,7 +46,7 @@ class AdaptiveMutantUCB:
         space: makes and mutates the arms.
         budget: steps in all; None goes on until the study stops it.
         max_steps: the most steps an arm may get.
-        initial: random arms to begin with.
+        initial: random arms to begin with; fewer where the budget is small.
         exploration: the bonus of an arm chosen once, in spreads of the scores (from the median to the best).
         slices: pulls that a full training is cut into, at most one a step.
         surrogate: choose newcomers by the arms near them, where the space encodes.
@@ -68,7 +68,7 @@ class AdaptiveMutantUCB:
         *,
         budget: int | None = None,
         max_steps: int = 10,
-        initial: int = 8,
+        initial: int = 24,
         exploration: float = 0.2,
         slices: int = 10,
         surrogate: bool = True,
@@ -90,6 +90,8 @@ class AdaptiveMutantUCB:
         self.stops = rung_stops(max_steps, checks.whole("slices", slices, 1))
         if budget is not None and budget < max_steps:
             raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
+        if budget is not None:  # at most half of what comes before the last full training
+            self.initial = min(self.initial, max(1, (budget - max_steps) // (2 * self.stops[0])))
         self._outlook = Outlook(len(self.stops))
         self._rankings = [Ranking() for _ in range(len(self.stops) + 1)]  # by rung, so that a correction moves them all at once
         encodes = hasattr(space, "encode") and hasattr(space, "dimension")
@@ -208,28 +210,29 @@ class AdaptiveMutantUCB:
 
     def _newcomer(self, parent: int | None) -> Arm:
         """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
-        arms = self._trained()
+        arms = self._trained() if self._neighbours is not None else np.array([])
         if self._neighbours is None or not len(arms):
             return self._new(self.book.sample() if parent is None else self.book.mutant(parent))
         scores = self._scores(arms)
-        candidates = self._candidates(parent, arms[np.argsort(-scores)[: max(1, len(arms) // 4)]])
+        candidates = self._candidates(parent, arms, scores)
         points = np.array([self.book.space.encode(config) for config, _ in candidates])
         outlook = self._neighbours.outlook(points, arms, scores, self._rungs.all[arms], self._median, self._spread)
         arm = self.book.unseen(candidates[i] for i in np.argsort(-outlook))
         return self._new(arm if arm is not None else self.book.sample())
 
-    def _candidates(self, parent: int | None, top: Array) -> list[tuple[Any, tuple[int, ...]]]:
+    def _candidates(self, parent: int | None, arms: Array, scores: Array) -> list[tuple[Any, tuple[int, ...]]]:
         """Mutants of the parent at several sizes and crossings with good arms; for a fresh arm, half of them random."""
-        space, rng, arms = self.book.space, self.book.rng, self.book.arms
+        space, rng, known = self.book.space, self.book.rng, self.book.arms
         candidates: list[tuple[Any, tuple[int, ...]]] = []
         if parent is None:
             candidates = [(space.sample(rng), ()) for _ in range(_CANDIDATES // 2)]
-            parent = int(top[0])
-        config = arms[parent].config
-        while len(candidates) < _CANDIDATES:
-            other = int(top[int(rng.random() * len(top))])
+            parent = int(arms[scores.argmax()])
+        config = known[parent].config
+        drawn = rng.integers(len(arms), size=(_CANDIDATES - len(candidates), 4))
+        partners = arms[drawn[np.arange(len(drawn)), scores[drawn].argmax(axis=1)]].tolist()  # each the best of four
+        for other in partners:
             if self._crosses and other != parent and rng.random() < 0.25:
-                candidates.append((space.crossover(config, arms[other].config, rng), (parent, other)))
+                candidates.append((space.crossover(config, known[other].config, rng), (parent, other)))
             elif self._sized:
                 candidates.append((space.mutate(config, rng, _SIZES[int(rng.random() * len(_SIZES))]), (parent,)))
             else:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from .book import State
-from .entries import Entry, pack, unpack
 
 
 def halvings(most: int, eta: int, least: int = 1) -> int:
@@ -23,9 +22,12 @@ def halvings(most: int, eta: int, least: int = 1) -> int:
     return count
 
 
-def survivors(told: Iterable[Entry], size: int) -> list[int]:
-    """The best arms of a rung, best first."""
-    return [arm for _, _, arm in sorted(told)[:size]]
+def survivors(rewards: Mapping[int, float], size: int, rng: np.random.Generator) -> list[int]:
+    """The best arms of a rung, best first; equal ones in random order."""
+    if not size:
+        return []
+    arms = list(rewards)
+    return sorted((arms[i] for i in rng.permutation(len(arms))), key=lambda arm: -rewards[arm])[:size]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Bracket:
         self._unborn = ladder.sizes[0]  # arms still to be drawn
         self._arms: set[int] = set()  # those still in
         self._queue: deque[int] = deque()  # of them, promoted and not pulled yet
-        self._told: list[Entry] = []  # of them, told at this rung, with -reward: the smaller, the better. Others are in flight
+        self._told: dict[int, float] = {}  # of them, the rewards of this rung; those in neither are in flight
 
     @property
     def waiting(self) -> int:
@@ -105,21 +107,21 @@ class Bracket:
         self._unborn -= 1
         self._arms.add(arm)
 
-    def tell(self, arm: int, reward: float | None, tie: float) -> None:
-        """Learn the reward of a pull; None means that it failed."""
+    def tell(self, arm: int, reward: float | None, rng: np.random.Generator) -> None:
+        """Learn the reward of a pull; None means that it failed. The generator is for ties."""
         if reward is None:
             self._arms.remove(arm)
         else:
-            self._told.append((-reward, tie, arm))
+            self._told[arm] = reward
         if not self.waiting and len(self._told) == len(self._arms):
-            self._climb()
+            self._climb(rng)
 
-    def _climb(self) -> None:
+    def _climb(self, rng: np.random.Generator) -> None:
         self._rung += 1
         size = self._ladder.sizes[self._rung] if self._rung < len(self._ladder.sizes) else 0
-        self._queue = deque(survivors(self._told, size))
+        self._queue = deque(survivors(self._told, size, rng))
         self._arms = set(self._queue)
-        self._told = []
+        self._told = {}
 
     def state(self) -> State:
         """The bracket as JSON and arrays."""
@@ -130,7 +132,8 @@ class Bracket:
             "unborn": self._unborn,
             "arms": np.array(sorted(self._arms), dtype=np.int64),
             "queue": np.array(self._queue, dtype=np.int64),
-            "told": pack(self._told),
+            "told": np.array(list(self._told), dtype=np.int64),
+            "rewards": np.array(list(self._told.values()), dtype=float),
         }
 
     @classmethod
@@ -139,5 +142,5 @@ class Bracket:
         bracket = cls(Ladder(tuple(state["sizes"]), tuple(state["stops"])))
         bracket._rung, bracket._unborn = state["rung"], state["unborn"]
         bracket._arms, bracket._queue = set(state["arms"].tolist()), deque(state["queue"].tolist())
-        bracket._told = unpack(state["told"])
+        bracket._told = dict(zip(state["told"].tolist(), state["rewards"].tolist(), strict=True))
         return bracket

@@ -71,7 +71,7 @@ class Brackets:
         arm = pull.arm.id
         self._standings.tell(arm, reward)
         bracket = next(bracket for bracket in self._open if arm in bracket)
-        bracket.tell(arm, reward, self._book.rng.random())
+        bracket.tell(arm, reward, self._book.rng)
         if bracket.finished:
             self._open.remove(bracket)
 
@@ -79,7 +79,8 @@ class Brackets:
         return self._standings.best()
 
     def promise(self, arm: int) -> float:
-        return self._standings.promise(arm, again=any(arm in bracket for bracket in self._open))
+        again = self._book.can_train(arm) and any(arm in bracket for bracket in self._open)
+        return self._standings.promise(arm, again)
 
     def plan(self) -> list[Phase]:
         """A phase for each ladder, as often as the budget holds it."""

@@ -174,7 +174,7 @@ class MutantUCB:
         if budget is None or self.max_steps < 4 or arms <= max(budget / 2, self.initial):  # with N < 4 it is so on any curve
             return None
         return (
-            f"{arms} arms for {budget} steps: most were trained for one step only, as happens when rewards rise slowly. "
+            f"{arms} arms for {budget} steps: mutants crowd out training, as happens when rewards rise slowly. "
             "Make a step longer, or use a strategy that corrects for the steps still to come."
         )
 

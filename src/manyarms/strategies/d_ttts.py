@@ -1,0 +1,185 @@
+"""D-TTTS: dynamic top-two Thompson sampling, which samples the more arms the harder it is to find good ones.
+
+Shang, Kaufmann and Valko, "A simple dynamic bandit algorithm for hyper-parameter tuning".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..core import Arm, Pull
+from ..errors import NoResult
+from .beta_laws import Floats, log_best
+from .book import Book, State
+from .column import Column
+from .protocol import Phase
+
+_BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
+
+
+def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Generator) -> int:
+    """The arm to pull: the number of an arm with posterior Beta(a_i, b_i), or len(a) for an arm that was not sampled yet.
+
+    Args:
+        a, b: of the posteriors of the arms that can be pulled.
+        fresh: how many arms were queried but not sampled (k); the best of them is the pseudo-arm, with posterior Beta(k, 1).
+        beta: the probability of taking the leader rather than a challenger.
+        rng: what it draws from.
+    """
+    if not len(a):
+        return 0
+    a, b = np.append(a, fresh), np.append(b, 1.0)
+    leader = int(rng.beta(a, b).argmax())
+    return leader if rng.random() < beta else challenger(a, b, leader, rng)
+
+
+def challenger(a: Floats, b: Floats, leader: int, rng: np.random.Generator) -> int:
+    """Another arm than the leader, as likely as it is the best. The last is the pseudo-arm, which stands for a_last fresh ones.
+
+    A fresh arm may be challenged by another one: where the pseudo-arm leads and wins again, only one in k is the same arm.
+    """
+    same = 1.0 / a[-1] if leader == len(a) - 1 else 1.0
+    for draws in _BATCHES:
+        winners = rng.beta(a, b, (draws, len(a))).argmax(axis=1)
+        others = winners[(winners != leader) | (rng.random(draws) >= same)]
+        if len(others):
+            return int(others[0])
+    return int(rng.choice(len(a), p=challenger_law(a, b, leader)))
+
+
+def challenger_law(a: Floats, b: Floats, leader: int) -> Floats:
+    """The probabilities of what `challenger` gives."""
+    logs = log_best(a, b)
+    logs[leader] = logs[leader] + math.log1p(-1.0 / a[-1]) if leader == len(a) - 1 and a[-1] > 1 else -math.inf
+    weights = np.exp(logs - logs.max())
+    law: Floats = weights / weights.sum()
+    return law
+
+
+_RULES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
+    "optimal": lambda a, b, means: log_best(a, b),
+    "most_pulled": lambda a, b, means: a + b,
+    "mean": lambda a, b, means: means,
+}
+
+
+class DTTTS:
+    """In each round query a new arm without sampling it, draw a value for every arm from its posterior, and pull the one with
+    the largest or, with probability 1 - beta, the one that is largest in draws where that is another arm.
+
+    The posterior of an arm with N pulls and S successes is Beta(1 + S, 1 + N - S); a reward Y in [0, 1] is a success with
+    probability Y. Arms not sampled yet count as one pseudo-arm; if it is to be pulled, a new arm is sampled. An arm in training
+    is asleep: it is left out until its reward comes. A pull is one step of an arm, from where it stands.
+
+    Args:
+        space: makes the arms.
+        budget: steps in all; None goes on until the study stops it. It decides nothing else: this strategy is anytime.
+        beta: the probability of pulling the leader.
+        max_steps: the most steps an arm may get; None means no limit.
+        recommend: "optimal" is the arm most probably the best of those with a reward, "most_pulled" the one with most rewards,
+            "mean" the one with the largest mean, as if it had two rewards more that average 1/2. Equal ones: the largest mean.
+        seed: of its generator.
+
+    >>> from manyarms import DTTTS, Float, Space
+    >>> search = DTTTS(Space(x=Float(0, 1)), budget=1000, seed=0)
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, 1 - 2 * abs(pull.config["x"] - 0.3))
+    >>> round(search.best().config["x"], 1)
+    0.3
+    """
+
+    unit_reward = True
+
+    def __init__(
+        self,
+        space: Any,
+        *,
+        budget: int | None = None,
+        beta: float = 0.5,
+        max_steps: int | None = None,
+        recommend: str = "optimal",
+        seed: int | None = None,
+    ) -> None:
+        self.settings = {"budget": budget, "beta": beta, "max_steps": max_steps, "recommend": recommend, "seed": seed}
+        self.book = Book(space, budget, max_steps, seed)
+        self.beta = checks.between("beta", beta, 0, 1)
+        self.recommend = checks.one_of("recommend", recommend, _RULES)
+        self._pulls = Column(float)  # by arm: N, told
+        self._successes = Column(float)  # by arm: S
+        self._sums = Column(float)  # by arm: of its rewards
+        self._awake = Column(bool)  # by arm: can be pulled
+        self._best: int | None = None  # until the next reward
+
+    def ask(self) -> Pull | None:
+        book = self.book
+        if book.left < 1:
+            return None
+        awake = np.flatnonzero(self._awake.all)
+        fresh = book.spent + 1 - len(book.arms)  # t - |L|: one arm was queried in each round, this one included
+        chosen = top_two(*self._posteriors(awake), fresh, self.beta, book.rng)
+        arm = book.sample() if chosen == len(awake) else book.arms[awake[chosen]]
+        if arm.id == len(self._pulls.all):
+            for column in (self._pulls, self._successes, self._sums, self._awake):
+                column.append(0)
+        self._awake[arm.id] = False
+        return book.open(arm, 1)
+
+    def tell(self, pull: Pull, reward: float | None) -> None:
+        reward = self.book.settle(pull, reward)
+        self._best = None
+        if reward is None:
+            return
+        arm = pull.arm.id
+        self._pulls[arm] += 1
+        self._successes[arm] += self.book.rng.random() < reward
+        self._sums[arm] += reward
+        self._awake[arm] = self.book.can_train(arm)
+
+    def best(self) -> Arm:
+        """As `recommend` says, among the arms that never failed, if any."""
+        if self._best is None:
+            self._best = self._recommended()
+        return self.book.arms[self._best]
+
+    def _recommended(self) -> int:
+        rewarded = np.flatnonzero(self._pulls.all)
+        if not len(rewarded):
+            raise NoResult("no pull has succeeded yet")
+        sound = rewarded[~np.isin(rewarded, list(self.book.failed))]
+        arms = sound if len(sound) else rewarded
+        means = (1.0 + self._sums.all[arms]) / (2.0 + self._pulls.all[arms])
+        scores = _RULES[self.recommend](*self._posteriors(arms), means)
+        return int(arms[np.lexsort((-arms, means, scores))[-1]])
+
+    def _posteriors(self, arms: Any) -> tuple[Floats, Floats]:
+        pulls, successes = self._pulls.all[arms], self._successes.all[arms]
+        return 1.0 + successes, 1.0 + pulls - successes
+
+    def promise(self, arm: int) -> float:
+        """The mean of its posterior and one standard deviation: where its draws are when they are large."""
+        pulls = self._pulls[arm]
+        if not pulls or arm in self.book.failed or pulls == self.book.max_steps:
+            return -math.inf
+        mean = (1.0 + self._successes[arm]) / (2.0 + pulls)
+        return float(mean + math.sqrt(mean * (1.0 - mean) / (3.0 + pulls)))
+
+    def plan(self) -> list[Phase]:
+        return [Phase("one step of an arm or of a new one, as its posterior deserves", self.book.budget, self.book.budget)]
+
+    def warning(self) -> str | None:
+        return None
+
+    def state(self) -> State:
+        return {"book": self.book.state(), "successes": self._successes.all.copy(), "sums": self._sums.all.copy()}
+
+    def load(self, state: State) -> None:
+        self.book.load(state["book"])
+        self._pulls = Column.of(np.array(self.book.steps, dtype=float))
+        self._successes, self._sums = Column.of(state["successes"]), Column.of(state["sums"])
+        self._awake = Column.of(np.array([self.book.can_train(arm) for arm in range(len(self.book.arms))], dtype=bool))
+        self._best = None

@@ -1,0 +1,180 @@
+"""∞-UCB-E: a bandit over a fixed number of random models, each trained on for as long as it may be the best.
+
+Brégère and Keisler, "A Bandit Approach with Evolutionary Operators for Model Selection", section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import checks
+from ..core import Arm, Pull
+from .book import Book, State
+from .protocol import Phase
+from .upper_bounds import UpperBounds
+
+_USUAL_BUDGET = 10_000  # the paper's; what the defaults are made for where there is no budget
+
+
+def theory_initial(budget: int, alpha: float) -> int:
+    """K of order T^alpha: with alpha below 1/5 the regret is bounded by order T^-alpha (equation 6).
+
+    >>> [theory_initial(10**4, 0.19), theory_initial(3**5, 0.2)]
+    [6, 3]
+    """
+    return math.ceil(float(budget) ** alpha - 1e-9)  # 243^0.2 is 3, and a little more in floats
+
+
+def theory_exploration(budget: int, initial: int, delta: float | None = None) -> float:
+    """E of theorem 3.4; `delta` as in `regret_bound`."""
+    delta = 1.0 / initial if delta is None else delta
+    return 25.0 / 36.0 * max(budget - initial, 0) / initial**3 * delta**2
+
+
+def regret_bound(budget: int, initial: int, delta: float | None = None) -> float:
+    """Theorem 3.4: a bound of the expected regret, where the means of arms are uniform on [0, 1] and E is the theory's.
+
+    It says something, being below 1, only for a handful of arms.
+
+    Args:
+        budget: T.
+        initial: K, less than the budget.
+        delta: the risk that two arms are too near to be told apart; by default 1 / K, as in the paper.
+
+    >>> [round(regret_bound(10_000, arms), 3) for arms in (2, 3)]
+    [0.834, 6103.663]
+    >>> round(regret_bound(10_000, 2, tightest_delta(10_000, 2)), 3)
+    0.81
+    """
+    initial, rate = _rate(budget, initial)
+    delta = 1.0 / initial if delta is None else checks.between("delta", delta, 0, 1)
+    return 1.0 / (initial + 1) + delta + 2.0 * budget * initial * math.exp(-rate * delta**2)
+
+
+def tightest_delta(budget: int, initial: int) -> float:
+    """The delta with the smallest `regret_bound`; 1 where the bound says nothing anyway."""
+    from scipy.special import lambertw  # here: SciPy takes longer to load than all the rest
+
+    initial, rate = _rate(budget, initial)
+    factor = 2.0 * budget * initial
+    # The derivative of delta + factor exp(-rate delta^2) is zero where u exp(u) = -1 / (2 factor^2 rate), u = -2 rate delta^2.
+    value = -1.0 / (2.0 * factor**2 * rate)
+    if value < -math.exp(-1.0):
+        return 1.0
+    return min(1.0, math.sqrt(-float(lambertw(value, -1).real) / (2.0 * rate)))
+
+
+def _rate(budget: int, initial: int) -> tuple[int, float]:
+    """K, and (T - K) / (18 K^3), once they are such as the theorem asks for."""
+    initial = checks.whole("initial", initial, 1)
+    if checks.whole("budget", budget, 2) <= initial:
+        raise ValueError(f"budget must be more than initial={initial}, got {budget!r}")
+    return initial, (budget - initial) / (18.0 * initial**3)
+
+
+class InfiniteUCBE:
+    """Train `initial` random arms a step each; then always train the arm with the largest upper bound one step more.
+    Recommend the largest mean.
+
+    An arm in training is asleep: it is left out until its reward comes. Where no arm is awake (more workers than arms, all
+    failed or trained to the end), a fresh random arm is drawn rather than wait.
+
+    The defaults are the theory's, which trusts in few arms: many more arms, with a small exploration set by hand, usually find
+    better ones (the paper: 1000 arms and 0.05 for 10,000 steps).
+
+    Args:
+        space: makes the arms.
+        budget: steps in all (T in the paper); None goes on until the study stops it, with the defaults of 10,000 steps.
+        initial: random arms to begin with (K); by default budget^alpha. Raising the budget later does not change it.
+        exploration: E of the upper bound, on rewards in [0, 1]; by default the theory's for this budget and so many arms.
+        alpha: of the default for `initial`; the theory holds below 1/5.
+        max_steps: the most steps an arm may get; None means no limit.
+        seed: of its generator.
+
+    >>> from manyarms import Float, InfiniteUCBE, Space
+    >>> search = InfiniteUCBE(Space(x=Float(0, 1)), budget=300, initial=50, exploration=0.05, seed=0)
+    >>> while (pull := search.ask()) is not None:
+    ...     search.tell(pull, 1 - abs(pull.config["x"] - 0.3))
+    >>> round(search.best().config["x"], 1)
+    0.3
+    """
+
+    unit_reward = True
+
+    def __init__(
+        self,
+        space: Any,
+        *,
+        budget: int | None = None,
+        initial: int | None = None,
+        exploration: float | None = None,
+        alpha: float = 0.19,
+        max_steps: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.settings = {
+            "budget": budget,
+            "initial": initial,
+            "exploration": exploration,
+            "alpha": alpha,
+            "max_steps": max_steps,
+            "seed": seed,
+        }
+        self.book = Book(space, budget, max_steps, seed)
+        checks.between("alpha", alpha, 0, 1)
+        horizon = _USUAL_BUDGET if budget is None else budget
+        self.initial = theory_initial(horizon, alpha) if initial is None else checks.whole("initial", initial, 1)
+        if budget is not None and budget < self.initial:
+            raise ValueError(f"budget must be at least {self.initial}: one step for each of the initial arms; got {budget}")
+        if exploration is None:
+            exploration = theory_exploration(horizon, self.initial)
+        self.exploration = checks.between("exploration", exploration, 0)
+        self._bounds = UpperBounds(self.book, self.exploration)
+
+    def ask(self) -> Pull | None:
+        book, bounds = self.book, self._bounds
+        if book.left < 1:
+            return None
+        # The first K pulls, not until there are K arms: a small space may not have so many.
+        first = None if book.spent < self.initial else bounds.first()
+        arm = book.sample() if first is None else book.arms[first]
+        bounds.choose(arm.id)
+        bounds.drop(arm.id)  # asleep: its own tell brings it back
+        return book.open(arm, 1)
+
+    def tell(self, pull: Pull, reward: float | None) -> None:
+        reward = self.book.settle(pull, reward)
+        if reward is None:
+            return
+        arm = pull.arm.id
+        self._bounds.sums[arm] += reward
+        if self.book.can_train(arm):
+            self._bounds.rank(arm)
+
+    def best(self) -> Arm:
+        """The largest mean among the arms that never failed, if any."""
+        return self.book.arms[self._bounds.largest_mean()]
+
+    def promise(self, arm: int) -> float:
+        """The upper bound; none for an arm trained to the end."""
+        finished = self.book.steps[arm] == self.book.max_steps
+        return -math.inf if finished else self._bounds.promise(arm)
+
+    def plan(self) -> list[Phase]:
+        budget = self.book.budget
+        rest = None if budget is None else budget - self.initial
+        return [
+            Phase("initial arms, one step each", self.initial, self.initial),
+            Phase("the arm with the largest upper bound, step by step", None, rest),
+        ]
+
+    def warning(self) -> str | None:
+        return None
+
+    def state(self) -> State:
+        return {"book": self.book.state(), **self._bounds.state()}
+
+    def load(self, state: State) -> None:
+        self.book.load(state["book"])
+        self._bounds.load(state)

@@ -1,0 +1,132 @@
+"""`status`, `arms`, `best`, `verify` and `gc`, on studies that are stored."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from commands import make_study, refused
+
+import manyarms as ma
+
+
+def test_status_shows_every_study_or_the_one_named(trained):
+    make_study("another")
+    names = [line.split()[0] for line in trained("status").out.splitlines()]
+    assert names == ["study", "train", "another"]
+    assert [row["study"] for row in trained("status", "--json").data] == ["train", "another"]
+    (row,) = trained("status", "manyarms.db", "another", "--json").data
+    assert row["pulls"] == row["steps"] == row["budget"] == row["arms"] == 10
+    assert refused(trained("status", "manyarms.db", "none"), 1, "there is no study 'none'")
+
+
+def test_status_names_the_most_frequent_failure(manyarms):
+    make_study("shaky", lambda config: config["x"] if config["x"] < 0.5 else 1 / 0)
+    answer = manyarms("status")
+    assert answer.code == 0
+    assert answer.err == "shaky: most frequent failure: ZeroDivisionError: division by zero\n"
+    assert manyarms("status", "--json").data[0]["most frequent failure"] == "ZeroDivisionError: division by zero"
+
+
+def test_a_name_is_needed_where_there_are_several_studies(trained):
+    make_study("another")
+    for command in ("arms", "best", "verify", "gc", "resume"):
+        assert refused(trained(command), 1, "the storage holds 2 studies, name one of them: 'train', 'another'")
+        assert trained(command, "manyarms.db", "train").code == 0
+
+
+def test_arms_are_listed_best_first_whatever_the_direction(manyarms):
+    make_study("up", lambda config: config["x"] if config["x"] < 0.8 else None, budget=30)
+    make_study("down", lambda config: config["x"] if config["x"] < 0.8 else None, budget=30, direction="minimize")
+    for name, sign in [("up", -1), ("down", 1)]:
+        rows = manyarms("arms", "manyarms.db", name, "--top", 0, "--json").data
+        assert len(rows) == 30
+        rewards = [row["reward"] for row in rows if row["reward"] is not None]
+        assert rewards == sorted(rewards, key=lambda reward: sign * reward)
+        assert [row["status"] for row in rows] == ["done"] * len(rewards) + ["failed"] * (30 - len(rewards))
+        assert rows[0]["config"] == manyarms("best", "manyarms.db", name, "--json").data["config"]
+
+
+def test_arms_shows_as_many_as_asked_for_and_says_how_many_more_there_are(manyarms):
+    make_study("many", budget=30)
+    for top, shown in [(20, 20), (3, 3), (0, 30), (99, 30)]:
+        answer = manyarms("arms", "--top", top)
+        assert len(answer.out.splitlines()) == 1 + shown
+        assert answer.err == ("" if shown == 30 else f"{30 - shown} more arms: --top 0 shows all\n")
+        assert len(manyarms("arms", "--top", top, "--json").data) == shown
+    assert refused(manyarms("arms", "--top", "-1"), 2, "--top must be at least 0, got -1")
+
+
+def test_best_names_a_checkpoint_that_is_there(trained):
+    answer = trained("best", "--json").data
+    assert list(answer) == ["arm", "reward", "steps", "config", "checkpoint"]
+    assert (Path(answer["checkpoint"]) / "state.pickle").exists()
+    assert f"checkpoint: {answer['checkpoint']}\n" in trained("best").out
+    (Path(answer["checkpoint"]) / "manyarms.json").unlink()
+    assert trained("best", "--json").data["checkpoint"] is None
+
+
+def test_a_study_without_a_reward_can_be_looked_at(manyarms):
+    ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=5), storage="manyarms.db").close()
+    assert manyarms("status").code == manyarms("verify").code == manyarms("gc").code == 0
+    assert manyarms("arms").out == "nothing here yet\n"
+    assert refused(manyarms("best"), 1, "no pull has ended yet")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["[bold]loud[/bold]", "[/red]", 'it\'s "quoted"', "<script>alert(1)</script>", ":bug:", "back\\", "é 🦾", "-5", "a/../b"],
+)
+def test_any_name_is_shown_as_it_is(manyarms, name):
+    answer = manyarms("run", "train.py:train", "--budget", 12, "--max-steps", 3, f"--name={name}")
+    assert answer.code == 0, answer.err
+    for table in (answer.out, manyarms("status").out):
+        assert table.splitlines()[1].partition("MutantUCB")[0].rstrip() == name
+    for command in ("arms", "best", "verify", "gc", "resume"):
+        assert manyarms(command, "--", "manyarms.db", name).code == 0
+    assert Path(manyarms("best", "--json").data["checkpoint"]).is_relative_to(Path("manyarms.db-checkpoints").absolute())
+
+
+def test_a_damaged_study_is_refused_in_one_line_that_points_to_verify(trained):
+    connection = sqlite3.connect("manyarms.db")
+    connection.execute("UPDATE manyarms_events SET data = '{' WHERE number = 0")
+    connection.commit()
+    connection.close()
+    for command in ("status", "arms", "best", "resume", "gc"):
+        assert refused(trained(command), 1, "verify")
+
+
+# -- verify and gc
+
+
+def test_verify_says_that_all_is_well(trained):
+    answer = trained("verify")
+    assert answer.code == 0
+    assert answer.out.startswith("train: ")
+    assert answer.out.endswith(" events, all is well\n")
+
+
+def saved():
+    return {path.name for path in Path("manyarms.db-checkpoints").glob("*/*")}
+
+
+def test_gc_deletes_what_is_left_over_and_nothing_else(trained):
+    before = saved()
+    (next(Path("manyarms.db-checkpoints").iterdir()) / "arm-0-step-9-ffff.part").mkdir()
+    assert trained("gc", "--dry-run").out.startswith("1 checkpoints would go, 0 of ")
+    assert len(saved()) == len(before) + 1
+    assert trained("gc").out.startswith("1 checkpoints deleted, 0 of ")
+    assert saved() == before
+
+
+def test_gc_keeps_the_best_and_the_search_can_still_go_on(trained):
+    best, before = Path(trained("best", "--json").data["checkpoint"]), saved()
+    trained("gc", "--max-bytes", "2KB")
+    assert best.name in saved() < before
+    assert sum(path.stat().st_size for path in best.parent.rglob("*") if path.is_file()) <= 2000
+    trained("gc", "--best-only")
+    assert saved() == {best.name}
+    assert refused(trained("gc", "--max-bytes", "much"), 2, "max_bytes must be bytes or text such as")
+    assert trained("resume", "--budget", 60).code == 0
+    assert trained("verify").code == 0

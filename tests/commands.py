@@ -1,0 +1,80 @@
+"""What the tests of the command line share: a script to run, and what a command answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import manyarms as ma
+
+SCRIPT = """
+import time
+import manyarms as ma
+
+space = ma.Space(rate=ma.Float(1e-3, 1, log=True), depth=ma.Int(1, 5))
+narrow = ma.Space(rate=ma.Float(0.1, 0.2))
+nothing = None
+
+
+def train(pull):
+    steps = (pull.load() or 0) + pull.steps
+    assert steps == pull.stop
+    pull.save(steps)
+    return (1 - abs(pull["rate"] - 0.1)) * (1 - 0.5**steps)
+
+
+def whole(config):
+    return config["rate"]
+
+
+def broken(config):
+    raise OSError("no data in [red]here[/red]")
+
+
+def slowly(pull):
+    print("step", flush=True)
+    time.sleep(0.1)
+    return train(pull)
+
+
+def napping(config):
+    time.sleep(0.01)
+    return 0.5
+"""
+
+
+@dataclass
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self):
+        return json.loads(self.out)
+
+
+def quick_directory():
+    """A temporary directory: in memory, where there is such a place, since a sync to disk takes longer than most commands."""
+    memory = Path("/dev/shm")
+    return tempfile.TemporaryDirectory(prefix="manyarms-", dir=memory if os.access(memory, os.W_OK) else None)
+
+
+def make_study(name, function=lambda config: config["x"], budget=10, direction="maximize"):
+    """A study in the default storage that was not made by `run`."""
+    strategy = ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=budget, seed=0)
+    with ma.Study(strategy, storage="manyarms.db", name=name, direction=direction) as study:
+        study.optimize(function, runner=ma.SimulatedRunner(workers=100), progress=False)  # many at once: fewer writes
+
+
+def refused(answer, code, words):
+    """Whether it ended with one line that says why."""
+    assert answer.code == code, answer
+    assert answer.out == ""
+    assert answer.err.startswith("manyarms: ")
+    assert answer.err.count("\n") == 1, answer.err
+    assert words in answer.err
+    return True
