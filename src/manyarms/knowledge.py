@@ -115,10 +115,8 @@ def describe(event: Event) -> str:
 
 
 def _scaler(strategy: Strategy, sign: float, bounds: tuple[float, float] | None) -> Scaler:
-    if not getattr(strategy, "unit_reward", False):
-        return Unscaled()
     if bounds is None:
-        return Adaptive()
+        return Adaptive() if getattr(strategy, "unit_reward", False) else Unscaled()
     low, high = bounds
     return Bounded(low, high) if sign > 0 else Bounded(-high, -low)
 

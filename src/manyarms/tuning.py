@@ -10,7 +10,7 @@ from .budget import Budget
 from .checkpoints import Checkpoints
 from .journal import Journal
 from .runners.execute import Function, takes_config
-from .strategies import MutantUCB, Strategy
+from .strategies import AdaptiveMutantUCB, Strategy
 from .study import Study
 
 MAX_STEPS = 10
@@ -40,7 +40,8 @@ def tune(
         space: a `Space`, or anything with `sample` and `mutate`.
         budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
         max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
-        strategy: called with the space, budget, max_steps and seed: a class such as `ma.RandomSearch`. By default `MutantUCB`.
+        strategy: called with the space, budget, max_steps and seed: a class such as `ma.RandomSearch`. By default
+            `AdaptiveMutantUCB`.
         storage, name, checkpoints, direction, bounds, origin: as for `Study`.
         seed: same seed, same search.
         options: workers, timeout, retries and the rest of what `Study.optimize` takes.
@@ -54,7 +55,7 @@ def tune(
     limits = Budget.of(budget)
     if max_steps is None:
         max_steps = 1 if takes_config(function) else MAX_STEPS
-    make = strategy if strategy is not None else MutantUCB
+    make = strategy if strategy is not None else AdaptiveMutantUCB
     study = Study(
         make(space, budget=limits.steps, max_steps=max_steps, seed=seed),
         storage=storage,

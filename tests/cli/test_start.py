@@ -54,7 +54,7 @@ def test_run_searches_and_says_what_it_found(manyarms):
     assert answer.err == ""
     head, row, best = answer.out.splitlines()
     assert head.split()[:4] == ["study", "strategy", "best", "arms"]
-    assert row.split()[:2] == ["train", "MutantUCB"]
+    assert row.split()[:2] == ["train", "AdaptiveMutantUCB"]
     assert json.loads(best.removeprefix("best config: ")) == manyarms("best", "--json").data["config"]
 
 
@@ -76,11 +76,18 @@ def test_the_options_of_run_reach_the_study(manyarms, place):
         assert study.header["settings"] == {"budget": 33, "max_steps": 3, "seed": 4}
         assert 0.1 <= study.best_config["rate"] <= 0.2
         assert study.checkpoint_of(study.best().id).is_relative_to(place / "models")
-    line = "run train.py:train --budget 33 --max-steps 3 --set exploration=0.5 --set train_probability=exponential"
-    assert manyarms(*line.split()).code == 0
+    line = "run train.py:train --budget 33 --max-steps 3 --strategy MutantUCB"
+    assert manyarms(*line.split(), "--set", "exploration=0.5", "--set", "train_probability=exponential").code == 0
     with ma.load_study("manyarms.db", "train") as study:
+        assert study.header["strategy"] == "MutantUCB"
         assert study.header["settings"]["exploration"] == 0.5
         assert study.header["settings"]["train_probability"] == "exponential"
+    line = "run train.py:train --budget 33 --max-steps 3 --name adaptive --set slices=2 --set surrogate=False"
+    assert manyarms(*line.split()).code == 0
+    with ma.load_study("manyarms.db", "adaptive") as study:
+        assert study.header["strategy"] == "AdaptiveMutantUCB"
+        assert study.header["settings"]["slices"] == 2
+        assert study.header["settings"]["surrogate"] is False
 
 
 def test_the_environment_names_the_default_storage(manyarms, monkeypatch):
@@ -124,10 +131,14 @@ MISTAKES = {
     "run train.py:train --budget 0": (2, "budget must be at least 1, got 0"),
     "run train.py:train --budget=-5": (2, "budget must be at least 1, got -5"),
     "run train.py:train --budget 1.5": (2, "budget must be"),
-    "run train.py:train --budget 5": (2, "budget must be at least 10: one step for each of 1 initial arms"),
+    "run train.py:train --budget 5": (2, "budget must be at least 10, one full training of max_steps, got 5"),
+    "run train.py:train --budget 5 --strategy MutantUCB": (
+        2,
+        "budget must be at least 10: one step for each of 1 initial arms",
+    ),
     "run train.py:train --budget 40 --max-steps 0": (2, "max_steps must be at least 1, got 0"),
     "run train.py:train --budget 40 --set exploration": (2, "--set must be NAME=VALUE, got 'exploration'"),
-    "run train.py:train --budget 40 --set patience=3": (2, "--set must name a setting of MutantUCB (budget, max_steps"),
+    "run train.py:train --budget 40 --set patience=3": (2, "--set must name a setting of AdaptiveMutantUCB (budget, max_steps"),
     "run train.py:train --budget 40 --set exploration=high": (2, "exploration must be a number, got 'high'"),
     "run train.py:train --budget 40 --strategy Luck": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --strategy Strategy": (2, "strategy must be one of "),
@@ -157,9 +168,10 @@ def test_other_arguments_than_the_study_was_made_with_are_refused(trained):
     line = ("run", "train.py:train", "--budget", 40, "--max-steps", 3)
     for changed, words in [
         (("--seed", 1), "made with seed=0, now seed=1"),
-        (("--set", "initial=7"), "made with initial=None, now initial=7"),
+        (("--set", "initial=7"), "made with initial=24, now initial=7"),
         (("--space", "narrow"), "made with space="),
-        (("--strategy", "RandomSearch"), "made with strategy='MutantUCB'"),
+        (("--strategy", "RandomSearch"), "made with strategy='AdaptiveMutantUCB', now strategy='RandomSearch'"),
+        (("--strategy", "MutantUCB"), "made with strategy='AdaptiveMutantUCB', now strategy='MutantUCB'"),
         (("--direction", "minimize"), "made with direction='maximize'"),
     ]:
         assert refused(trained(*line, *changed), 1, words)

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from commands import make_study, refused
+from rich.text import Text
 
 import manyarms as ma
+
+QUIET = ("failed", "in", "flight", "retrained")  # heads of columns in which nothing happened
 
 
 def test_status_shows_every_study_or_the_one_named(trained):
@@ -74,6 +77,46 @@ def test_a_study_without_a_reward_can_be_looked_at(manyarms):
     assert refused(manyarms("best"), 1, "no pull has ended yet")
 
 
+def on_a_terminal(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")  # that makes a terminal of any output
+    return lambda answer: [line.rstrip() for line in Text.from_ansi(answer.out).plain.splitlines()]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_fit_the_terminal_and_cut_nothing(trained, monkeypatch, width):
+    head, row = (line.split() for line in trained("status").out.splitlines())
+    arms = trained("arms").out.split()
+    lines = on_a_terminal(monkeypatch, width)
+    printed = lines(trained("status"))
+    assert max(map(len, printed)) <= width
+    if width == 80:  # no room for what did not happen
+        head, row = [name for name in head if name not in QUIET], [*row[:-4], row[-1]]
+    assert [line.split() for line in printed] == [head, row]
+    printed = lines(trained("arms"))
+    assert max(map(len, printed)) <= width
+    assert " ".join(printed).split() == arms
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_name_or_a_config_too_long_for_the_terminal_is_shown_whole(manyarms, monkeypatch, width):
+    long, space = "a" * 50, ma.Space(**{f"parameter_{i}": ma.Float(0, 1) for i in range(6)})
+    for name in ("short", long):
+        with ma.Study(ma.RandomSearch(space, budget=20, seed=0), storage="manyarms.db", name=name) as study:
+            study.optimize(lambda config: 1 / (config["parameter_0"] > 0.5), progress=False)
+    lines = on_a_terminal(monkeypatch, width)
+    printed = lines(manyarms("status"))
+    assert max(map(len, printed)) <= width
+    assert sum(long in line for line in printed) == 1
+    if width <= 80:
+        assert [line.split() for line in printed if "study" in line] == [["study", "short"], ["study", long]]
+        assert sum(line.startswith("failed ") for line in printed) == 2
+    printed = lines(manyarms("arms", "manyarms.db", "short"))
+    assert max(map(len, printed)) <= width
+    for row in manyarms("arms", "manyarms.db", "short", "--json").data:
+        assert all(any(str(value) in line for line in printed) for value in row["config"].values())
+
+
 @pytest.mark.parametrize(
     "name",
     ["[bold]loud[/bold]", "[/red]", 'it\'s "quoted"', "<script>alert(1)</script>", ":bug:", "back\\", "é 🦾", "-5", "a/../b"],
@@ -82,7 +125,7 @@ def test_any_name_is_shown_as_it_is(manyarms, name):
     answer = manyarms("run", "train.py:train", "--budget", 12, "--max-steps", 3, f"--name={name}")
     assert answer.code == 0, answer.err
     for table in (answer.out, manyarms("status").out):
-        assert table.splitlines()[1].partition("MutantUCB")[0].rstrip() == name
+        assert table.splitlines()[1].partition("AdaptiveMutantUCB")[0].rstrip() == name
     for command in ("arms", "best", "verify", "gc", "resume"):
         assert manyarms(command, "--", "manyarms.db", name).code == 0
     assert Path(manyarms("best", "--json").data["checkpoint"]).is_relative_to(Path("manyarms.db-checkpoints").absolute())
@@ -122,9 +165,9 @@ def test_gc_deletes_what_is_left_over_and_nothing_else(trained):
 
 def test_gc_keeps_the_best_and_the_search_can_still_go_on(trained):
     best, before = Path(trained("best", "--json").data["checkpoint"]), saved()
-    trained("gc", "--max-bytes", "2KB")
+    trained("gc", "--max-bytes", "1KB")
     assert best.name in saved() < before
-    assert sum(path.stat().st_size for path in best.parent.rglob("*") if path.is_file()) <= 2000
+    assert sum(path.stat().st_size for path in best.parent.rglob("*") if path.is_file()) <= 1000
     trained("gc", "--best-only")
     assert saved() == {best.name}
     assert refused(trained("gc", "--max-bytes", "much"), 2, "max_bytes must be bytes or text such as")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from typing import Any
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +21,11 @@ from ..view import StudyView
 from .stored import add_study, chosen_name, stored_study
 
 _FAILURE = "most frequent failure"
+_SELDOM = ("failed", "in flight", "retrained")
+_FOLDED = 40  # characters of a config's line, at least
+
+Cells = dict[str, list[Text]]
+"""A table, by column."""
 
 
 def add_commands(commands: Any) -> None:
@@ -130,22 +137,56 @@ def _print_json(value: Any) -> None:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    """Rows as a table; where output is not a terminal, wide enough that nothing is cut."""
+    """Rows as a table; where output is not a terminal, as wide as it needs to be.
+
+    On a terminal too narrow for it, what seldom happens is left out if it did not; if that is not enough, rows become lists.
+    """
     if not rows:
         print("nothing here yet")
         return
-    table = Table(box=None, pad_edge=False)
-    names = [name for name in rows[0] if name != _FAILURE]
-    for name in names:
-        table.add_column(name, justify="left" if isinstance(rows[0][name], (str, list)) else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(row[name]) for name in names))
+    cells = {name: [_cell(row[name]) for row in rows] for name in rows[0] if name != _FAILURE}
     console = Console()
     if not console.is_terminal:
-        console = Console(width=1000)
+        console = Console(width=_width(cells))
+    elif _width(cells, _FOLDED) > console.width:
+        cells = {name: column for name, column in cells.items() if name not in _SELDOM or any(row[name] for row in rows)}
     with console.capture() as drawn:
-        console.print(table)
+        if _width(cells, _FOLDED) <= console.width:
+            console.print(_table(cells, rows[0]))
+        else:
+            for number in range(len(rows)):
+                if number:
+                    console.print()
+                console.print(_list(cells, number))
     print(drawn.get(), end="")  # not by rich, which makes an error of a reader that has seen enough
+
+
+def _table(cells: Cells, first: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in cells:
+        justify: JustifyMethod = "left" if isinstance(first[name], (str, list)) else "right"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name != "config")
+    for row in zip(*cells.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def _list(cells: Cells, number: int) -> Table:
+    """One row, a line for each column."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, column in cells.items():
+        table.add_row(name, column[number])
+    return table
+
+
+def _width(cells: Cells, config: float = math.inf) -> int:
+    """What a table takes, with so much for configs: they can be folded."""
+    widths = {name: max(cell_len(name), *(cell.cell_len for cell in column)) for name, column in cells.items()}
+    if "config" in widths:
+        widths["config"] = int(min(widths["config"], config))
+    return sum(widths.values()) + 2 * (len(widths) - 1)
 
 
 def _cell(value: Any) -> Text:

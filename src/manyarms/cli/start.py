@@ -39,7 +39,7 @@ def add_commands(commands: Any) -> None:
     run.add_argument("--budget", required=True, help='in all, over all runs: steps such as 500, or training time such as "2h"')
     run.add_argument("--space", default="space", help="name of the space in the script (default: space)")
     run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 10, or 1 for train(config))")
-    run.add_argument("--strategy", default="MutantUCB", help="strategy (default: MutantUCB)")
+    run.add_argument("--strategy", default="AdaptiveMutantUCB", help="strategy (default: %(default)s)")
     run.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy; may be repeated"
     )

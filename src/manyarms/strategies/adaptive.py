@@ -23,6 +23,7 @@ Array = NDArray[Any]
 
 _SIZES = (0.03, 0.1, 0.2, 0.4)  # of mutations, among which the forecast chooses
 _CANDIDATES = 64
+_PLAIN = 0.25  # of the mutants are drawn and not chosen: the search also goes finer than the forecast can see
 _FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
 
@@ -211,7 +212,7 @@ class AdaptiveMutantUCB:
     def _newcomer(self, parent: int | None) -> Arm:
         """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
         arms = self._trained() if self._neighbours is not None else np.array([])
-        if self._neighbours is None or not len(arms):
+        if self._neighbours is None or not len(arms) or (parent is not None and self.book.rng.random() < _PLAIN):
             return self._new(self.book.sample() if parent is None else self.book.mutant(parent))
         scores = self._scores(arms)
         candidates = self._candidates(parent, arms, scores)

@@ -95,8 +95,10 @@ class ASHA:
         return self._standings.promise(arm, again=self.book.steps[arm] < self.max_steps)
 
     def plan(self) -> list[Phase]:
-        budget = self.book.budget
-        name = f"random arms, promoted at {', '.join(map(str, self._ladder.stops[:-1]))} of {self.max_steps} steps"
+        budget, stops = self.book.budget, ", ".join(map(str, self._level))
+        name = (
+            f"random arms, promoted at {stops} of {self.max_steps} steps" if stops else "random arms, each trained to the end"
+        )
         return [Phase(name, None if budget is None else budget // self._first, budget)]
 
     def warning(self) -> str | None:

@@ -54,9 +54,10 @@ class Ladder:
         return sum(size * steps for size, steps in zip(self.sizes, self.slices, strict=True))
 
     def __str__(self) -> str:
+        arms = "1 arm" if self.sizes[0] == 1 else f"{self.sizes[0]} arms"
         if len(self.stops) == 1:
-            return f"{self.sizes[0]} arms trained to the end"
-        return f"{self.sizes[0]} arms, cut at {', '.join(map(str, self.stops[:-1]))} of {self.stops[-1]} steps"
+            return f"{arms} trained to the end"
+        return f"{arms}, cut at {', '.join(map(str, self.stops[:-1]))} of {self.stops[-1]} steps"
 
 
 class Bracket:

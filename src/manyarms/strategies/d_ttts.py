@@ -20,6 +20,7 @@ from .column import Column
 from .protocol import Phase
 
 _BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
+_TRIES = 10  # to sample a config that no arm has; then the space is taken to be used up
 
 
 def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Generator) -> int:
@@ -31,31 +32,32 @@ def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Genera
         beta: the probability of taking the leader rather than a challenger.
         rng: what it draws from.
     """
-    if not len(a):
+    if fresh:
+        a, b = np.append(a, fresh), np.append(b, 1.0)
+    if len(a) == 1:
         return 0
-    a, b = np.append(a, fresh), np.append(b, 1.0)
     leader = int(rng.beta(a, b).argmax())
-    return leader if rng.random() < beta else challenger(a, b, leader, rng)
+    if rng.random() < beta:
+        return leader
+    # Trap: where the pseudo-arm wins twice, only one time in k is it by the same fresh arm.
+    repeat = 1.0 - 1.0 / fresh if fresh and leader == len(a) - 1 else 0.0
+    return challenger(a, b, leader, repeat, rng)
 
 
-def challenger(a: Floats, b: Floats, leader: int, rng: np.random.Generator) -> int:
-    """Another arm than the leader, as likely as it is the best. The last is the pseudo-arm, which stands for a_last fresh ones.
-
-    A fresh arm may be challenged by another one: where the pseudo-arm leads and wins again, only one in k is the same arm.
-    """
-    same = 1.0 / a[-1] if leader == len(a) - 1 else 1.0
+def challenger(a: Floats, b: Floats, leader: int, repeat: float, rng: np.random.Generator) -> int:
+    """The arm that is the largest in draws where this is not the leader; but the leader passes with probability `repeat`."""
     for draws in _BATCHES:
         winners = rng.beta(a, b, (draws, len(a))).argmax(axis=1)
-        others = winners[(winners != leader) | (rng.random(draws) >= same)]
+        others = winners[(winners != leader) | (rng.random(draws) < repeat)]
         if len(others):
             return int(others[0])
-    return int(rng.choice(len(a), p=challenger_law(a, b, leader)))
+    return int(rng.choice(len(a), p=challenger_law(a, b, leader, repeat)))
 
 
-def challenger_law(a: Floats, b: Floats, leader: int) -> Floats:
-    """The probabilities of what `challenger` gives."""
+def challenger_law(a: Floats, b: Floats, leader: int, repeat: float) -> Floats:
+    """The probabilities of what `challenger` gives: of each being the best, given that it may be taken."""
     logs = log_best(a, b)
-    logs[leader] = logs[leader] + math.log1p(-1.0 / a[-1]) if leader == len(a) - 1 and a[-1] > 1 else -math.inf
+    logs[leader] += math.log(repeat) if repeat else -math.inf
     weights = np.exp(logs - logs.max())
     law: Floats = weights / weights.sum()
     return law
@@ -122,12 +124,20 @@ class DTTTS:
         awake = np.flatnonzero(self._awake.all)
         fresh = book.spent + 1 - len(book.arms)  # t - |L|: one arm was queried in each round, this one included
         chosen = top_two(*self._posteriors(awake), fresh, self.beta, book.rng)
-        arm = book.sample() if chosen == len(awake) else book.arms[awake[chosen]]
+        arm = book.arms[awake[chosen]] if chosen < len(awake) else self._new(awake)
         if arm.id == len(self._pulls.all):
             for column in (self._pulls, self._successes, self._sums, self._awake):
                 column.append(0)
         self._awake[arm.id] = False
         return book.open(arm, 1)
+
+    def _new(self, awake: Any) -> Arm:
+        """A new arm; where the space has none left, the pseudo-arm stands for nothing, and one of the others is chosen."""
+        book = self.book
+        arm = book.unseen((book.space.sample(book.rng), ()) for _ in range(_TRIES))
+        if arm is None and len(awake):
+            arm = book.arms[awake[top_two(*self._posteriors(awake), 0, self.beta, book.rng)]]
+        return book.sample() if arm is None else arm
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         reward = self.book.settle(pull, reward)

@@ -23,7 +23,7 @@ def theory_initial(budget: int, alpha: float) -> int:
     >>> [theory_initial(10**4, 0.19), theory_initial(3**5, 0.2)]
     [6, 3]
     """
-    return math.ceil(float(budget) ** alpha - 1e-9)  # 243^0.2 is 3, and a little more in floats
+    return math.ceil(math.pow(budget, alpha) - 1e-9)  # 243^0.2 is 3, and a little more in floats
 
 
 def theory_exploration(budget: int, initial: int, delta: float | None = None) -> float:
@@ -81,7 +81,7 @@ class InfiniteUCBE:
     failed or trained to the end), a fresh random arm is drawn rather than wait.
 
     The defaults are the theory's, which trusts in few arms: many more arms, with a small exploration set by hand, usually find
-    better ones (the paper: 1000 arms and 0.05 for 10,000 steps).
+    better ones (say 1000 arms and 0.05 for 10,000 steps).
 
     Args:
         space: makes the arms.
@@ -100,7 +100,7 @@ class InfiniteUCBE:
     0.3
     """
 
-    unit_reward = True
+    unit_reward = False
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class InfiniteUCBE:
         if reward is None:
             return
         arm = pull.arm.id
-        self._bounds.sums[arm] += reward
+        self._bounds.add(arm, reward)
         if self.book.can_train(arm):
             self._bounds.rank(arm)
 

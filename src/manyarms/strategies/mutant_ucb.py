@@ -42,7 +42,7 @@ class MutantUCB:
         budget: steps in all (T in the paper); None goes on until the study stops it, without the final training.
         max_steps: the most steps an arm may get (N).
         initial: random arms to begin with (K); by default a twentieth of the budget.
-        exploration: E of the upper bound, on rewards in [0, 1].
+        exploration: E of the upper bound, on rewards in [0, 1]; on others, in units of the range they lie in.
         train_probability: of training the chosen arm on: "linear", "exponential", or a function of (trained, max_steps).
         seed: of its generator.
 
@@ -54,7 +54,7 @@ class MutantUCB:
     0.3
     """
 
-    unit_reward = True
+    unit_reward = False
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class MutantUCB:
         reward = self.book.settle(pull, reward)
         arm = pull.arm.id
         if reward is not None:
-            self._bounds.sums[arm] += reward
+            self._bounds.add(arm, reward)
             self._bounds.rank(arm)
         elif arm in self.book.failed:
             self._bounds.drop(arm)
