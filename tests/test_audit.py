@@ -188,7 +188,7 @@ def test_a_snapshot_that_cannot_be_read_is_found(file, verify, text):
 
 
 @pytest.mark.parametrize(
-    "place", [("tally", "totals", 1), ("tally", "arms", 3, 2), ("strategy", "book", "spent"), ("scaler", "reach")]
+    "place", [("tally", "totals", 1), ("tally", "arms", 3, 2), ("strategy", "book", "spent"), ("strategy", "scale", 1)]
 )
 def test_a_snapshot_with_one_number_changed_is_found(file, verify, place):
     state = json.loads(query(file, "SELECT text FROM manyarms_snapshots")[0][0])
