@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from manyarms import Float, NoResult, Space
 from manyarms.strategies.book import Book
-from manyarms.strategies.upper_bounds import UpperBounds, upper_bound
+from manyarms.strategies.upper_bounds import UpperBounds, reward_scale, upper_bound
 
 SPACE = Space(x=Float(0, 1))
 ARMS = st.integers(0, 5)
@@ -33,7 +33,7 @@ def bounds_of(arms, exploration=0.05):
 
 def reward(book, bounds, arm, value):
     book.steps[arm] += 1
-    bounds.sums[arm] += value
+    bounds.add(arm, value)
     bounds.rank(arm)
 
 
@@ -72,6 +72,33 @@ def test_ties_are_broken_by_the_generator_of_the_book():
             reward(book, bounds, arm, 0.5)
         firsts.add(bounds.first())
     assert firsts == {0, 1, 2}
+
+
+@pytest.mark.parametrize(("low", "width"), [(-1.0, 1.0), (5.0, 0.001), (-1e6, 1e5)])
+def test_on_any_range_of_rewards_arms_are_ranked_as_on_the_one_measured(low, width):
+    book, bounds = bounds_of(40)
+    values = np.random.default_rng(0).random(40)
+    for arm, value in enumerate(values):
+        reward(book, bounds, arm, low + width * value)
+    then = reward_scale((low + width * values[:32]).tolist())  # measured at 1, 2, 4 .. rewards, all outside [0, 1]
+    assert bounds.scale == pytest.approx(then) and bounds.first() == values.argmax()
+    for arm in range(40):
+        assert bounds.promise(arm) == pytest.approx(low + width * values[arm] + then * math.sqrt(0.05), rel=1e-9)
+    again = UpperBounds(book, 0.05)
+    again.load(bounds.state())
+    for _ in range(40):
+        assert again.first() == bounds.first()
+        arm = bounds.first()
+        again.drop(arm)
+        bounds.drop(arm)
+    assert again.scale == bounds.scale
+
+
+def test_rewards_in_the_unit_interval_leave_the_bounds_as_in_the_paper():
+    book, bounds = bounds_of(10)
+    for arm in range(10):
+        reward(book, bounds, arm, 0.5 + arm / 1000)
+    assert bounds.scale == 1.0
 
 
 def test_the_promise_is_the_upper_bound_with_the_choices_in_flight():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ State = dict[str, Any]
 """The whole state of a strategy, or of a part of it: JSON values and NumPy arrays, by name. Never a pickle."""
 
 _TRIES = 10  # for a config not seen before; then the space is taken to be used up, and a twin is made
-_write = json.JSONEncoder(sort_keys=True).encode
 
 
 class Book:
@@ -33,6 +31,7 @@ class Book:
 
     def __init__(self, space: Any, budget: int | None, max_steps: int | None, seed: int | None) -> None:
         self.space = check_space(space)
+        self._to_json = getattr(space, "to_json", None)
         self.budget = None if budget is None else checks.whole("budget", budget, 1)
         self.max_steps = None if max_steps is None else checks.whole("max_steps", max_steps, 1)
         self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.whole("seed", seed, 0)
@@ -42,7 +41,7 @@ class Book:
         self.failed: set[int] = set()  # arms with a failed pull: never pulled again
         self.in_flight: dict[int, Pull] = {}  # by arm: one at a time
         self.spent = 0  # steps asked for, in flight included
-        self._known: dict[str, int] = {}
+        self._known: dict[Hashable, int] = {}
 
     @property
     def left(self) -> float:
@@ -92,7 +91,7 @@ class Book:
                 return self.arms[known]
         return self._add(config, parents, key)
 
-    def _add(self, config: Any, parents: tuple[int, ...], key: str | None) -> Arm:
+    def _add(self, config: Any, parents: tuple[int, ...], key: Hashable) -> Arm:
         arm = Arm(len(self.arms), config, parents)
         self.arms.append(arm)
         self.steps.append(0)
@@ -100,12 +99,14 @@ class Book:
             self._known[key] = arm.id
         return arm
 
-    def _key(self, config: Any) -> str | None:
-        """Equal for equal configs; None where the config is not JSON. Not the config's own hash: there, True is 1."""
+    def _key(self, config: Any) -> Hashable:
+        """Equal for equal configs; None where the config cannot be compared this way."""
         try:
-            return _write(to_json(self.space, config))
-        except (TypeError, ValueError):
+            key: Hashable = _frozen(self._to_json(config) if self._to_json is not None else config)
+            hash(key)
+        except TypeError:
             return None
+        return key
 
     def open(self, arm: Arm, steps: int) -> Pull:
         """Ask for a pull of the arm, from where it stands."""
@@ -159,5 +160,17 @@ class Book:
         self.steps = state["steps"].tolist()
         self.failed = set(state["failed"])
         self.in_flight = {arm: Pull(self.arms[arm], start, stop) for arm, start, stop in state["in_flight"]}
-        self._known = {str(self._key(self.arms[arm].config)): arm for arm in state["known"].tolist()}
+        self._known = {self._key(self.arms[arm].config): arm for arm in state["known"].tolist()}
         self.rng.bit_generator.state = state["generator"]
+
+
+def _frozen(value: Any) -> Any:
+    """A hashable stand-in; with the types, since True, 1 and 1.0 are three values that Python takes for one."""
+    if isinstance(value, dict):
+        names = sorted(value)
+        parts = [_frozen(part) if isinstance(part, (dict, list)) else part for part in map(value.__getitem__, names)]
+        return (*names, *map(type, parts), *parts)
+    if isinstance(value, list):
+        parts = [_frozen(part) if isinstance(part, (dict, list)) else part for part in value]
+        return (list, *map(type, parts), *parts)
+    return (type(value), value)

@@ -87,7 +87,8 @@ class InfiniteUCBE:
         space: makes the arms.
         budget: steps in all (T in the paper); None goes on until the study stops it, with the defaults of 10,000 steps.
         initial: random arms to begin with (K); by default budget^alpha. Raising the budget later does not change it.
-        exploration: E of the upper bound, on rewards in [0, 1]; by default the theory's for this budget and so many arms.
+        exploration: E of the upper bound, on rewards in [0, 1]; on others, in units of the range they lie in. By default the
+            theory's for this budget and so many arms.
         alpha: of the default for `initial`; the theory holds below 1/5.
         max_steps: the most steps an arm may get; None means no limit.
         seed: of its generator.
