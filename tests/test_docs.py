@@ -7,6 +7,7 @@ must print. The ```console blocks of the page on the command line run too.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import re
 import shlex
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 from commands import quick_directory
 
-from manyarms import cli
+from manyarms import cli, strategies
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -73,6 +74,17 @@ def test_every_page_has_an_example_and_its_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_strategy_has_its_place_on_the_page_of_strategies_and_in_the_readme():
+    page, readme = (ROOT / "docs" / "strategies.md").read_text(), (ROOT / "README.md").read_text()
+    made = [name for name in strategies.__all__ if hasattr(getattr(strategies, name), "plan") and name != "Complete"]
+    assert "AdaptiveMutantUCB" in made
+    for name in made:
+        assert f"\n## {name}\n" in page, name
+        assert f"`{name}`" in readme, name
+        for option in inspect.signature(getattr(strategies, name)).parameters:
+            assert option == "space" or f"`{option}`" in page, f"{option} of {name}"
 
 
 @pytest.mark.usefixtures("workplace")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .core import Arm, Outcome, Pull
@@ -24,7 +24,7 @@ class ArmRecord:
     """
 
     arm: Arm
-    stops: list[int] = field(default_factory=list)
+    stops: tuple[int, ...] = ()
     reward: float | None = None
     failed: bool = False
     checkpoint: str | None = None
@@ -70,6 +70,7 @@ class Tally:
         self.reasons: Counter[str] = Counter()
         self.arms: dict[int, ArmRecord] = {}
         self.in_flight: dict[int, Flight] = {}
+        self._stops: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     @property
     def failures(self) -> int:
@@ -109,7 +110,8 @@ class Tally:
             self.reasons[data.get("reason", "")] += 1
             return
         self.pulls += 1
-        record.stops.append(event.stop)
+        stops = (*record.stops, event.stop)
+        record.stops = self._stops.setdefault(stops, stops)  # most arms share theirs with many others
         record.reward = event.reward
         record.inherited = record.inherited or data.get("inherited", False)
         if "unsaved" in data:
@@ -137,7 +139,10 @@ class Tally:
         """Take back what `state` gave."""
         self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls = state["totals"]
         self.reasons = Counter(state["reasons"])
-        self.arms = {row[0]: ArmRecord(arms[row[0]], *row[1:]) for row in state["arms"]}
+        self.arms = {}
+        for id, stops, *rest in state["arms"]:
+            stops = self._stops.setdefault(tuple(stops), tuple(stops))
+            self.arms[id] = ArmRecord(arms[id], stops, *rest)
         self.in_flight = {
             id: Flight(Pull(arms[id], start, stop), previous, parent)
             for id, start, stop, previous, parent in state["in_flight"]

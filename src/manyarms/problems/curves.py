@@ -40,7 +40,7 @@ class CurveWorld:
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.space = Space(**{f"x{i}": Float(0, 1) for i in range(checks.whole("dimensions", dimensions, 1))})
         self._noise = checks.between("noise", noise, 0)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng([seed, 1])  # not the stream that a strategy with the same seed draws arms from
         self._peaks = rng.random((8, dimensions))
         self._heights = np.sort(0.5 + 0.45 * rng.random(8))
         self._widths = (0.15 + 0.25 * rng.random(8)) * math.sqrt(dimensions)
@@ -55,7 +55,7 @@ class CurveWorld:
 
     def value(self, config: Any) -> float:
         """The height of the landscape."""
-        return self._value(list(config.values()))
+        return self._value([config[name] for name in self.space.parameters])  # in this order: JSON may have changed it
 
     def reward(self, config: Any, step: int, seed: int) -> float:
         """A point of the arm's curve, with noise."""

@@ -26,7 +26,10 @@ class BetaMeans:
     def mutate(self, config: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
         """A mean nearby."""
         step = 0.1 * (self.high - self.low) * rng.standard_normal()
-        return {"mean": float(np.clip(config["mean"] + step, self.low, self.high))}
+        mean = float(np.clip(config["mean"] + step, self.low, self.high))
+        if mean == config["mean"]:  # at the end of the law: the other way
+            mean = float(np.clip(mean - step, self.low, self.high))
+        return {"mean": mean}
 
 
 class Reservoir:

@@ -42,11 +42,11 @@ class TableSpace:
         self.configs = configs
         self._points = np.array([space.encode(config) for config in configs])
         self.dimension = space.dimension
-        self._rows = {tuple(config.values()): row for row, config in enumerate(configs)}
+        self._rows = {self._key(config): row for row, config in enumerate(configs)}
 
     def row(self, config: Mapping[str, Any]) -> int:
         """The number of a config's row."""
-        return self._rows[tuple(config.values())]
+        return self._rows[self._key(config)]
 
     def sample(self, rng: np.random.Generator) -> dict[str, Any]:
         """A random row."""
@@ -72,7 +72,12 @@ class TableSpace:
 
     def contains(self, config: Any) -> bool:
         """Whether it is a row."""
-        return isinstance(config, Mapping) and tuple(config.values()) in self._rows
+        return (
+            isinstance(config, Mapping) and config.keys() == self._space.parameters.keys() and self._key(config) in self._rows
+        )
+
+    def _key(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(config[name] for name in self._space.parameters)  # in this order: JSON may have changed it
 
     def _nearest(self, point: NDArray[np.float64], but: int | None = None) -> dict[str, Any]:
         distances = ((self._points - point) ** 2).sum(axis=1)
@@ -95,8 +100,8 @@ class TableProblem:
         self.max_steps = curves.shape[1]
         final = curves[:, -1]
         self.best = float(np.nanmax(final))
-        self.typical = float(np.median(np.where(np.isnan(final), -np.inf, final)))
         self._worst = float(np.nanmin(final))
+        self.typical = float(np.median(np.where(np.isnan(final), self._worst, final)))
 
     def reward(self, config: Any, step: int, seed: int) -> float | None:
         """The table's entry."""

@@ -217,7 +217,12 @@ class AdaptiveMutantUCB:
         scores = self._scores(arms)
         candidates = self._candidates(parent, arms, scores)
         points = np.array([self.book.space.encode(config) for config, _ in candidates])
-        outlook = self._neighbours.outlook(points, arms, scores, self._rungs.all[arms], self._median, self._spread)
+        failed = np.array(sorted(self.book.failed), dtype=np.int64)  # as bad as can be, lest their places look merely unknown
+        known = np.concatenate([arms, failed])
+        scores = np.concatenate([scores, np.full(len(failed), self._median - _FLOOR * self._spread)])
+        order = known.argsort()  # by age
+        trainings = np.maximum(self._rungs.all[known[order]], 1)
+        outlook = self._neighbours.outlook(points, known[order], scores[order], trainings, self._median, self._spread)
         arm = self.book.unseen(candidates[i] for i in np.argsort(-outlook))
         return self._new(arm if arm is not None else self.book.sample())
 
