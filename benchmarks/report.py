@@ -1,0 +1,93 @@
+"""What every benchmark prints: where it ran, and a table of ours, the peer's, the project's target and whether it is met."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sqlite3
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from rich.console import Console
+from rich.table import Table
+
+_LIBRARIES = ("manyarms", "optuna", "numpy", "SQLAlchemy")
+_WIDTH = 140  # columns where there is no terminal to ask
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A target that is met by this much or more."""
+
+    bound: float
+    value: float
+    unit: str
+
+    @property
+    def met(self) -> bool:
+        return self.value >= self.bound
+
+    @property
+    def measured(self) -> str:
+        return f"{self.value:,.0f} {self.unit}" if self.value >= 100 else f"{self.value:.3g} {self.unit}"
+
+    def __str__(self) -> str:
+        return f"at least {self.bound:g} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost(AtLeast):
+    """A target that is met by this much or less."""
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.bound
+
+    def __str__(self) -> str:
+        return f"at most {self.bound:g} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; `target` is None where the line is there to compare only."""
+
+    what: str
+    ours: str = ""
+    peer: str = ""
+    target: AtLeast | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        if self.target is None:
+            return self.what, self.ours, self.peer, "", "", ""
+        verdict = "[green]met[/]" if self.target.met else "[red]not met[/]"
+        return self.what, self.ours, self.peer, self.target.measured, str(self.target), verdict
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """The command line of a benchmark, from its module's docstring; each adds its own options."""
+    arguments = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--quick", action="store_true", help="fewer rounds and smaller sizes, for a first look")
+    return arguments
+
+
+def show(title: str, peer: str, rows: Sequence[Row], rounds: int, note: str = "") -> None:
+    """Print the table, below the machine and the versions it was measured with."""
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    console.print(
+        f"Python {platform.python_version()}, {libraries}, SQLite {sqlite3.sqlite_version}; "
+        f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}",
+        style="dim",
+    )
+    table = Table(title=f"{title} (rounds: {rounds})", title_justify="left", caption=note or None, caption_justify="left")
+    table.add_column("")
+    for name in ("manyarms", peer):
+        table.add_column(name, justify="right")
+    for name in ("measured", "target", ""):
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*row.cells())
+    console.print(table)
