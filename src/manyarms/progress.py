@@ -39,9 +39,7 @@ class Progress:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         columns = [TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[line]}")]
-        clock = (
-            [TimeElapsedColumn()] if self._total is None else [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()]
-        )
+        clock = [TimeElapsedColumn()] if self._total is None else [TimeRemainingColumn(compact=True), TextColumn("left")]
         self._bar = Progress(*columns, *clock, console=console)
         self._bar.start()
         name = self._study.name.replace("[", r"\[")

@@ -253,12 +253,11 @@ class Study(StudyView):
 
     @contextmanager
     def _showing(self, shown: bool) -> Iterator[None]:
-        with Progress(self, shown, self.budget) as self._progress:
-            try:
+        try:
+            with Progress(self, shown, self.budget) as self._progress:
                 yield
-            finally:
-                self._progress.update(final=True)
-        self._progress = None
+        finally:
+            self._progress = None
 
     def _finish(self) -> None:
         """At the end of a run: make the next opening fast, and say what the user should know."""
