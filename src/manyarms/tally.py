@@ -13,7 +13,7 @@ from .journal import Event
 
 @lru_cache(maxsize=4096)
 def _shared(stops: tuple[int, ...]) -> tuple[int, ...]:
-    """The same tuple for all arms that stopped at the same steps, as most do: a tuple for each would be a tenth of the memory."""
+    """One tuple for all arms that stopped at the same steps, as most do; one for each would be a tenth of the memory."""
     return stops
 
 
