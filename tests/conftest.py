@@ -7,3 +7,11 @@ from pathlib import Path
 HERE = str(Path(__file__).parent)
 sys.path.insert(0, HERE)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))
+
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:  # the tests of the bare library run without it
+    pass
+else:  # how fast the machine is at the moment says nothing about the code
+    settings.register_profile("manyarms", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("manyarms")
