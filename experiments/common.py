@@ -1,0 +1,99 @@
+"""What every experiment shares: its command line, seeds in two processes, mean and standard error, the table and the plot."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: each process is one job
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+PLOTS = Path(__file__).parent / "plots"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f", "#e69f00")  # told apart by the colour-blind
+MARKERS = "osD^vPX"
+_PROCESSES = 2
+_WIDTH = 130  # columns where there is no terminal to ask
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """The command line of an experiment, from its module's docstring; `--seeds` is None unless given."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer seeds and smaller budgets, for a first look; no plot")
+    parser.add_argument("--seeds", type=int, metavar="n", help="how many seeds each mean is over")
+    return parser
+
+
+def parallel(function: Callable[[Job], Result], jobs: Iterable[Job]) -> list[Result]:
+    """`function` of each job, in the order of the jobs; both must be importable or picklable."""
+    jobs, start = list(jobs), time.perf_counter()
+    with ProcessPoolExecutor(_PROCESSES) as pool:
+        results = list(pool.map(function, jobs))
+    print(f"{len(jobs)} runs in {time.perf_counter() - start:.0f} seconds", file=sys.stderr)
+    return results
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """The mean, and its standard error (NaN for a single value)."""
+    array = np.asarray(values, dtype=float)
+    error = array.std(ddof=1) / np.sqrt(len(array)) if len(array) > 1 else np.nan
+    return float(array.mean()), float(error)
+
+
+def plus_minus(values: Sequence[float], digits: int = 3) -> str:
+    """Mean ± standard error, as a cell of a table."""
+    mean, error = mean_and_error(values)
+    return f"{mean:,.{digits}f} ± {error:.{digits}f}"
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> None:
+    """Print a table; the first column is left-aligned, the others right."""
+    table = Table(title=title, title_justify="left", caption=note or None, caption_justify="left")
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*map(str, row))
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(table)
+
+
+def panels(n_panels: int = 1, width: float = 4.2, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+    """A figure of panels side by side, in the style of the experiments."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        raise SystemExit("the plots of the experiments need matplotlib: pip install matplotlib") from None
+    matplotlib.use("Agg")  # draws to a file, with or without a screen
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    pyplot.rcParams.update({"axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False, "lines.markersize": 4})
+    figure, axes = pyplot.subplots(1, n_panels, figsize=(width * n_panels, height), squeeze=False, layout="constrained")
+    return figure, list(axes[0])
+
+
+def save(figure: Figure, name: str) -> None:
+    """Write the figure to plots/NAME.png, in few colours: a quarter of the size."""
+    from PIL import Image  # comes with matplotlib
+
+    PLOTS.mkdir(exist_ok=True)
+    path = PLOTS / f"{name}.png"
+    figure.savefig(path, dpi=100)
+    with Image.open(path) as image:
+        small = image.convert("RGB").quantize(96)
+    small.save(path, optimize=True)
+    print(f"plot: {PLOTS / name}.png", file=sys.stderr)

@@ -1,0 +1,29 @@
+"""Searches where step n of an arm is its n-th repeat: another draw, another split."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import manyarms as ma
+from manyarms.problems.protocol import noise_seed
+
+AVERAGING = (ma.DTTTS, ma.InfiniteUCBE)  # they average the rewards of an arm themselves; the others go by the last one
+
+
+def search(strategy: ma.Strategy, draw: Callable[[Any, int], float], seed: int) -> Any:
+    """Run the strategy to its end and give the config it recommends.
+
+    Args:
+        strategy: fresh. If it averages itself, its reward is the new draw; else the mean of all the arm's draws so far.
+        draw: what one repeat gives, of the config and a seed.
+        seed: of the draws.
+    """
+    draws: dict[int, list[float]] = defaultdict(list)
+    while (pull := strategy.ask()) is not None:
+        of_arm = draws[pull.arm.id]
+        for repeat in range(pull.start, pull.stop):
+            of_arm.append(draw(pull.config, noise_seed(seed, pull.arm.id, repeat)))
+        strategy.tell(pull, of_arm[-1] if isinstance(strategy, AVERAGING) else sum(of_arm) / len(of_arm))
+    return strategy.best().config
