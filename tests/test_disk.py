@@ -2,10 +2,10 @@
 
 import hashlib
 import os
-import subprocess
 import warnings
 
 import chained
+import disks
 import pytest
 
 import manyarms as ma
@@ -181,13 +181,8 @@ def test_a_study_opened_again_removes_what_its_killed_process_left(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    answer = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True, check=False)
-    if answer.returncode:
-        pytest.skip(f"a full disk needs the right to mount one: {answer.stderr.decode().strip()}")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    with disks.small_disk(tmp_path / "disk", "2m") as disk:
+        yield disk
 
 
 def bulky(pull):

@@ -8,33 +8,20 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 
 import chained
 import pytest
+from disks import small_disk
 
 import manyarms as ma
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
 
-@contextmanager
-def small_disk(place, size="4m", options=""):
-    """A file system of its own, where this machine lets us mount one."""
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}{options}", "none", str(place)]
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("needs the right to mount a small file system")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
-
-
 def test_a_full_disk_stops_the_study_with_a_message_and_it_goes_on_once_there_is_room(tmp_path):
     whole = ma.Study(chained.strategy())
     whole.optimize(chained.train, progress=False)
-    with small_disk(tmp_path / "disk") as disk:
+    with small_disk(tmp_path / "disk", "4m") as disk:
         study = ma.Study(chained.strategy(), storage=f"{disk}/study.db", checkpoints=str(tmp_path / "elsewhere"))
         ballast = disk / "ballast"
 
@@ -55,7 +42,7 @@ def test_a_full_disk_stops_the_study_with_a_message_and_it_goes_on_once_there_is
 def test_a_full_disk_under_the_checkpoints_costs_training_but_no_reward(tmp_path):
     whole = ma.Study(chained.strategy())
     whole.optimize(chained.train, progress=False)
-    with small_disk(tmp_path / "disk", size="100k") as disk:
+    with small_disk(tmp_path / "disk", "100k") as disk:
         study = ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db", checkpoints=f"{disk}/models")
         with pytest.warns(ma.ManyarmsWarning, match="could not save its state .*No space left"):
             study.optimize(chained.train, progress=False)
@@ -66,7 +53,7 @@ def test_a_full_disk_under_the_checkpoints_costs_training_but_no_reward(tmp_path
 
 
 def test_a_read_only_place_is_refused_with_its_name_and_can_still_be_read(tmp_path):
-    with small_disk(tmp_path / "disk") as disk:
+    with small_disk(tmp_path / "disk", "4m") as disk:
         with ma.Study(chained.strategy(), storage=f"{disk}/study.db") as study:
             study.optimize(chained.train, progress=False)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)

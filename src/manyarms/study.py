@@ -88,10 +88,10 @@ class Study(StudyView):
         storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
         journal = open_journal(storage, study_name(name))
         self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if checkpoints is None and storage is None else None
-        if not isinstance(checkpoints, Checkpoints):
-            checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
-        checkpoints.open(journal.name)
         try:
+            if not isinstance(checkpoints, Checkpoints):
+                checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
+            checkpoints.open(journal.name)
             header = self._open(journal, bounds, checkpoints=str(checkpoints.directory), origin=origin)
             knowledge = Knowledge(strategy, direction, bounds)
             knowledge.replay(journal)

@@ -4,10 +4,10 @@ import itertools
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import warnings
 
+import disks
 import pytest
 
 _numbers = itertools.count()
@@ -45,13 +45,8 @@ def url(request, tmp_path):
 @pytest.fixture
 def small_disk(tmp_path):
     """A directory on a disk of 256 kB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "manyarms", disk], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"mounting a small disk was refused: {mounted.stderr.decode().strip()}")
-    yield disk
-    subprocess.run(["umount", "--lazy", disk], check=True)
+    with disks.small_disk(tmp_path / "disk", "256k") as disk:
+        yield disk
 
 
 @pytest.fixture
