@@ -8,40 +8,22 @@ ranking and the garbage collector are paid for in the figures. In between, Optun
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from statistics import median
 
+from play import WINDOW, Reward, cost_around
 from problem import DISTRIBUTIONS, REWARDS, mutant_ucb, noisy, random_study
 from report import AtLeast, AtMost, Row, parser, show
 
-import manyarms as ma
-
 SIZES = (1_000, 10_000, 100_000)
 TRIALS = 1_000
-WINDOW = 0.1  # arms or trials before and after a size, as a share of it
 
 Costs = dict[int, float]  # microseconds by size
 
 
-def our_costs(reward: Callable[..., float], seed: int) -> Costs:
+def our_costs(reward: Reward, seed: int) -> Costs:
     """The cost of an ask and tell around each size."""
-    strategy, costs = mutant_ucb(seed=seed), {}
-    for size in SIZES:
-        _grow(strategy, size * (1 - WINDOW), reward)
-        began = time.process_time()
-        pulls = _grow(strategy, size * (1 + WINDOW), reward)
-        costs[size] = 1e6 * (time.process_time() - began) / pulls
-    return costs
-
-
-def _grow(strategy: ma.MutantUCB, arms: float, reward: Callable[..., float]) -> int:
-    """Pull until there are so many arms; gives the number of pulls."""
-    pulls = 0
-    while len(strategy.book.arms) < arms:
-        pull = strategy.ask()
-        strategy.tell(pull, reward(pull.config, pull.stop))
-        pulls += 1
-    return pulls
+    strategy = mutant_ucb(seed=seed)
+    return {size: cost_around(strategy, size, reward).microseconds for size in SIZES}
 
 
 def peer_cost() -> float:
