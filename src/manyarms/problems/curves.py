@@ -10,7 +10,7 @@ import numpy as np
 from .. import checks
 from ..spaces import Float, Space
 
-_SPEEDS = {"fast": (0.8, 0.8), "slow": (0.08, 0.08), "crossing": (0.05, 0.6)}  # rate of the best and of the worst arms
+_SPEEDS = {"fast": (2.0, 2.0), "slow": (0.08, 0.08), "crossing": (0.05, 0.6)}  # rate of the best and of the worst arms
 
 
 class CurveWorld:

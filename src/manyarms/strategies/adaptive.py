@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ Array = NDArray[Any]
 
 _SIZES = (0.03, 0.1, 0.2, 0.4)  # of mutations, among which the forecast chooses
 _CANDIDATES = 64
+_DRAWS = 10  # for a config not seen before
 _PLAIN = 0.25  # of the mutants are drawn and not chosen: the search also goes finer than the forecast can see
 _FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
+_TRAINED = 1 / 3  # of the pulls after the initial arms at least train an arm on
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
 
 
@@ -37,11 +40,12 @@ class AdaptiveMutantUCB:
     """The strategy to use when nothing is known: trains what should become best, mutates what has become so.
 
     1. Each arm is judged by what it should become: its running average plus the gains that other arms made from where it stands
-       to the end. Added to it is an exploration bonus that follows the spread of the scores.
+       to the end; or its plain mean, where that foretells better. Added is a bonus that follows the spread of the scores.
     2. The arm with the largest sum is trained on; once it is trained to the end, it is mutated.
-    3. Few arms to begin with, and fresh random ones all along, ever more rarely.
-    4. Where the space encodes, a newcomer is the most promising of many candidates, by the scores of the arms near them.
-    5. Only arms trained to the end are recommended, as soon as there is one.
+    3. But every third pull or more trains an arm on: what arms should become is only learned from those that do.
+    4. Few arms to begin with, and fresh random ones all along, ever more rarely.
+    5. Where the space encodes, a newcomer is the most promising of many candidates, by the scores of the arms near them.
+    6. Only arms trained to the end are recommended, as soon as there is one.
 
     Args:
         space: makes and mutates the arms.
@@ -70,7 +74,7 @@ class AdaptiveMutantUCB:
         budget: int | None = None,
         max_steps: int = 10,
         initial: int = 24,
-        exploration: float = 0.2,
+        exploration: float = 0.5,
         slices: int = 10,
         surrogate: bool = True,
         seed: int | None = None,
@@ -100,10 +104,12 @@ class AdaptiveMutantUCB:
         self._crosses = hasattr(space, "crossover")
         self._sized = "size" in inspect.signature(space.mutate).parameters
         self._averages = Column(float)  # by arm: the running average of its rewards
+        self._means = Column(float)  # by arm: their plain mean
         self._rewards = Column(float)  # by arm: the last
         self._rungs = Column(np.int64)  # by arm: slices told
         self._chosen: list[int] = []  # by arm: trainings and mutations, those in flight included
         self._pulls = 0  # asked for
+        self._trainings = 0  # of them, those that train an arm on
         self._told = 0
         self._measured = 0  # pulls told when the scores were last measured
         self._median, self._spread = 0.0, 0.0  # of the scores then
@@ -112,13 +118,16 @@ class AdaptiveMutantUCB:
         book = self.book
         if book.left < self.max_steps:
             return self._finish()
-        if len(book.arms) < self.initial:
-            return self._train(self._new(book.sample()))
+        if self._pulls < self.initial:
+            return self._train(self._drawn(None))
         self._measure()
-        if book.rng.random() < fresh_probability(self._pulls) or (arm := self._first()) is None:
+        if book.rng.random() < fresh_probability(self._pulls) or (arm := self._first(self._rankings)) is None:
             return self._train(self._newcomer(None))
         if self._rungs[arm] < len(self.stops):
             return self._train(book.arms[arm])
+        due = self._trainings < _TRAINED * (self._pulls - self.initial)
+        if due and (paused := self._first(self._rankings[:-1])) is not None:
+            return self._train(book.arms[paused])
         self._chosen[arm] += 1
         self._rank(arm)
         return self._train(self._newcomer(arm))
@@ -129,26 +138,27 @@ class AdaptiveMutantUCB:
             return
         arm = pull.arm.id
         rung = self._rungs[arm] + 1
-        if self._spread:
-            reward = max(reward, self._median - _FLOOR * self._spread - self._outlook.to_come(rung))
+        reward = max(reward, self._floor() - max(self._outlook.to_come[rung], 0.0))
+        average, mean = self._averages[arm], self._means[arm]
         if rung > 1:
-            self._outlook.learn(rung - 1, reward - self._rewards[arm])
-        average = self._averages[arm]
+            self._outlook.learn(rung - 1, reward, self._rewards[arm], average, mean)
         self._averages[arm] = average + gain(rung) * (reward - average)
+        self._means[arm] = mean + (reward - mean) / rung
         self._rewards[arm] = reward
         self._rungs[arm] = rung
         self._told += 1
         self._rank(arm)
 
     def best(self) -> Arm:
-        """The best last reward of the arms trained to the end; before there is one, the best score."""
+        """The best of the arms trained to the end, by their last reward or their mean; before there is one, the best score."""
         arms = self._trained(failed_too=True)
         if not len(arms):
             raise NoResult("no pull has succeeded yet")
         sound = self._trained()
         arms = sound if len(sound) else arms
         whole = arms[self._rungs.all[arms] == len(self.stops)]
-        best = whole[self._rewards.all[whole].argmax()] if len(whole) else arms[self._scores(arms).argmax()]
+        rewards = self._means if self._outlook.level else self._rewards
+        best = whole[rewards.all[whole].argmax()] if len(whole) else arms[self._scores(arms).argmax()]
         return self.book.arms[int(best)]
 
     def _trained(self, failed_too: bool = False) -> Array:
@@ -160,27 +170,44 @@ class AdaptiveMutantUCB:
 
     def _scores(self, arms: Array) -> Array:
         """What the arms should become."""
-        return np.asarray(self._averages.all[arms] + np.array(self._outlook.corrections)[self._rungs.all[arms]])
+        return np.asarray(self._levels().all[arms] + np.array(self._outlook.corrections)[self._rungs.all[arms]])
+
+    def _levels(self) -> Column:
+        """The averages that scores are made of."""
+        return self._means if self._outlook.level else self._averages
 
     def _measure(self) -> None:
         """See how far the scores spread, now and then: the bonus follows them."""
         if self._told < self._measured * 1.1 + 1:
             return
+        self._measured = self._told
         arms = self._trained()
         if len(arms) < 2:
             return
+        changed = self._outlook.decide()
         scores = self._scores(arms)
-        self._measured, self._median = self._told, float(np.median(scores))
+        self._median = float(np.median(scores))
         before, self._spread = self._spread, float(scores.max() - self._median)
-        if not before / _STALE <= self._spread <= before * _STALE:
+        self._lift()
+        if changed or not before / _STALE <= self._spread <= before * _STALE:
             for ranking in self._rankings:
                 for arm in ranking.arms():
                     self._rank(arm)
 
-    def _first(self) -> int | None:
-        """The arm with the largest index: the largest of the rungs' largest."""
+    def _floor(self) -> float:
+        """The least score there is."""
+        return self._median - _FLOOR * self._spread if self._spread else -math.inf
+
+    def _lift(self) -> None:
+        """Bring what was told before the floor was known up to it: one diverged run must not set the scale of what follows."""
+        floors = self._floor() - np.maximum(self._outlook.to_come, 0.0)[self._rungs.all]
+        for column in (self._averages, self._means, self._rewards):
+            np.maximum(column.all, floors, out=column.all)
+
+    def _first(self, rankings: list[Ranking]) -> int | None:
+        """The arm of these rungs with the largest index: the largest of the rungs' largest."""
         best, index = None, -math.inf
-        for rung, ranking in enumerate(self._rankings):
+        for rung, ranking in enumerate(rankings):
             arm = ranking.first()
             if arm is not None and (sum_ := ranking.index(arm) + self._outlook.corrections[rung]) > index:
                 best, index = arm, sum_
@@ -188,7 +215,7 @@ class AdaptiveMutantUCB:
 
     def _rank(self, arm: int) -> None:
         bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
-        self._rankings[self._rungs[arm]].put(arm, self._averages[arm] + bonus, self.book.rng.random())
+        self._rankings[self._rungs[arm]].put(arm, self._levels()[arm] + bonus, self.book.rng.random())
 
     def _train(self, arm: Arm) -> Pull:
         """The arm's next slice. Until its reward comes it is asleep: in no ranking."""
@@ -196,12 +223,14 @@ class AdaptiveMutantUCB:
         self._rankings[rung].drop(arm.id)
         self._chosen[arm.id] += 1
         self._pulls += 1
+        self._trainings += rung > 0
         return self.book.open(arm, self.stops[rung] - self.book.steps[arm.id])
 
     def _new(self, arm: Arm) -> Arm:
         """Begin to count for an arm, unless it is one that is counted already."""
         if arm.id == len(self._chosen):
             self._averages.append(0.0)
+            self._means.append(0.0)
             self._rewards.append(-math.inf)
             self._rungs.append(0)
             self._chosen.append(0)
@@ -211,19 +240,33 @@ class AdaptiveMutantUCB:
 
     def _newcomer(self, parent: int | None) -> Arm:
         """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
-        arms = self._trained() if self._neighbours is not None else np.array([])
-        if self._neighbours is None or not len(arms) or (parent is not None and self.book.rng.random() < _PLAIN):
-            return self._new(self.book.sample() if parent is None else self.book.mutant(parent))
+        chosen = self._neighbours is not None and (parent is None or self.book.rng.random() >= _PLAIN)
+        if self._neighbours is None or not chosen or not len(arms := self._trained()):
+            return self._drawn(parent)
         scores = self._scores(arms)
         candidates = self._candidates(parent, arms, scores)
         points = np.array([self.book.space.encode(config) for config, _ in candidates])
         failed = np.array(sorted(self.book.failed), dtype=np.int64)  # as bad as can be, lest their places look merely unknown
         known = np.concatenate([arms, failed])
-        scores = np.concatenate([scores, np.full(len(failed), self._median - _FLOOR * self._spread)])
+        scores = np.concatenate([scores, np.full(len(failed), max(self._floor(), scores.min()))])
         order = known.argsort()  # by age
         trainings = np.maximum(self._rungs.all[known[order]], 1)
         outlook = self._neighbours.outlook(points, known[order], scores[order], trainings, self._median, self._spread)
-        arm = self.book.unseen(candidates[i] for i in np.argsort(-outlook))
+        return self._unseen(candidates[i] for i in np.argsort(-outlook))
+
+    def _drawn(self, parent: int | None) -> Arm:
+        """The first new arm of a few draws."""
+        space, rng = self.book.space, self.book.rng
+        if parent is None:
+            return self._unseen((space.sample(rng), ()) for _ in range(_DRAWS))
+        config = self.book.arms[parent].config
+        return self._unseen((space.mutate(config, rng), (parent,)) for _ in range(_DRAWS))
+
+    def _unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm:
+        """The first config that is new; where none is, the space may be used up, and the best paused arm is trained on."""
+        arm = self.book.unseen(options)
+        if arm is None and (paused := self._first(self._rankings[:-1])) is not None:
+            return self.book.arms[paused]
         return self._new(arm if arm is not None else self.book.sample())
 
     def _candidates(self, parent: int | None, arms: Array, scores: Array) -> list[tuple[Any, tuple[int, ...]]]:
@@ -259,7 +302,7 @@ class AdaptiveMutantUCB:
         """The score: trained or mutated, the arm that is chosen next needs its checkpoint."""
         if arm in self.book.failed or not self._rungs[arm]:
             return -math.inf
-        return float(self._averages[arm] + self._outlook.corrections[self._rungs[arm]])
+        return float(self._levels()[arm] + self._outlook.corrections[self._rungs[arm]])
 
     def plan(self) -> list[Phase]:
         budget, first = self.book.budget, self.initial * self.stops[0]
@@ -280,10 +323,11 @@ class AdaptiveMutantUCB:
             "outlook": self._outlook.state(),
             "rankings": [ranking.state() for ranking in self._rankings],
             "averages": self._averages.all.copy(),
+            "means": self._means.all.copy(),
             "rewards": self._rewards.all.copy(),
             "rungs": self._rungs.all.copy(),
             "chosen": np.array(self._chosen, dtype=np.int64),
-            "counts": [self._pulls, self._told, self._measured],
+            "counts": [self._pulls, self._trainings, self._told, self._measured],
             "spread": [self._median, self._spread],
         }
 
@@ -292,9 +336,10 @@ class AdaptiveMutantUCB:
         self._outlook.load(state["outlook"])
         for ranking, part in zip(self._rankings, state["rankings"], strict=True):
             ranking.load(part)
-        self._averages, self._rewards, self._rungs = (Column.of(state[name]) for name in ("averages", "rewards", "rungs"))
+        names = ("averages", "means", "rewards", "rungs")
+        self._averages, self._means, self._rewards, self._rungs = (Column.of(state[name]) for name in names)
         self._chosen = state["chosen"].tolist()
-        self._pulls, self._told, self._measured = state["counts"]
+        self._pulls, self._trainings, self._told, self._measured = state["counts"]
         self._median, self._spread = state["spread"]
         if self._neighbours is not None:
             self._neighbours = Neighbours(self.book.space.dimension)

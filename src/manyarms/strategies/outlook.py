@@ -1,11 +1,10 @@
-"""What a half-trained arm should become: the mean gain from each rung to the next, over all arms."""
+"""What a half-trained arm should become, learned from all arms that were trained on."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .book import State
 
@@ -28,49 +27,68 @@ def gain(number: int) -> float:
     return max(1.0 / number, _MEMORY)
 
 
-def reward_weights(rungs: int) -> NDArray[np.float64]:
-    """Row n: the weights that the running average of n rewards gives to each of them. Columns count from 1."""
-    weights = np.zeros((rungs + 1, rungs + 1))
-    for n in range(1, rungs + 1):
-        weights[n] = weights[n - 1] * (1.0 - gain(n))
-        weights[n, n] = gain(n)
-    return weights
-
-
 class Outlook:
-    """The gain still to come after each rung, learned from every arm that was trained on.
+    """Two views of rewards, and which of them foretells better.
+
+    *Rising*: an arm gains what the others gained from where it stands to the end; late rewards count more than early ones.
+    *Level*: an arm's rewards are draws about one value, and all of them count the same.
 
     Args:
         rungs: how many slices a full training has.
     """
 
     def __init__(self, rungs: int) -> None:
-        self._weights = reward_weights(rungs)
-        self._increments = np.zeros(rungs + 1)  # by rung: the mean gain from it to the next
-        self._counts = np.zeros(rungs + 1)
-        self.corrections: list[float] = [0.0] * (rungs + 1)
-        """By rung: what to add to the running average of an arm that stands there."""
+        self._increments = [0.0] * (rungs + 1)  # by rung: the mean gain from it to the next
+        self._counts = [0] * (rungs + 1)
+        self._errors = [0.0, 0.0]  # of foretelling the next reward, squared: rising, level
+        self.level = False
+        """Which of the views is held; `decide` may change it."""
+        self.to_come = [0.0] * (rungs + 1)
+        """By rung: the gain expected from it to the end, for rising rewards."""
+        self.corrections = [0.0] * (rungs + 1)
+        """By rung: what to add to the average of an arm that stands there."""
+        self._rising = [0.0] * (rungs + 1)  # the corrections of running averages
 
-    def learn(self, rung: int, increment: float) -> None:
-        """An arm gained so much from this rung to the next."""
+    def learn(self, rung: int, reward: float, last: float, average: float, mean: float) -> None:
+        """An arm at this rung got its next reward; before, it had these: the last, and the two kinds of average."""
+        if rung > 1:  # else the views agree on what is known
+            foretold = average + self._rising[rung] - self.to_come[rung + 1]
+            self._errors[0] += (reward - foretold) ** 2
+            self._errors[1] += (reward - mean) ** 2
         self._counts[rung] += 1
-        self._increments[rung] += max(_DRIFT, 1.0 / self._counts[rung]) * (increment - self._increments[rung])
+        self._increments[rung] += max(_DRIFT, 1.0 / self._counts[rung]) * (reward - last - self._increments[rung])
         self._correct()
 
-    def _correct(self) -> None:
-        to_come = np.zeros_like(self._increments)
-        to_come[:-1] = np.cumsum(self._increments[:-1][::-1])[::-1]  # off_n = inc_n + .. + inc_(N-1)
-        self.corrections = (self._weights @ to_come).tolist()
+    def decide(self) -> bool:
+        """Hold the view that foretold better; whether that is a change."""
+        before, self.level = self.level, self._errors[1] < self._errors[0]
+        self._correct()
+        return before != self.level
 
-    def to_come(self, rung: int) -> float:
-        """The gain expected from this rung to the end."""
-        return float(self._increments[rung:-1].sum())
+    def _correct(self) -> None:
+        """Each correction follows from the one before, as the running average does."""
+        ahead = 0.0
+        for rung in range(len(self.to_come) - 2, -1, -1):
+            ahead += self._increments[rung]
+            self.to_come[rung] = ahead
+        correction = 0.0
+        for rung in range(1, len(self.to_come)):
+            weight = gain(rung)
+            correction += weight * (self.to_come[rung] - correction)
+            self._rising[rung] = correction
+        self.corrections = [0.0] * len(self._rising) if self.level else self._rising
 
     def state(self) -> State:
         """What it learned."""
-        return {"increments": self._increments.copy(), "counts": self._counts.copy()}
+        return {
+            "increments": np.array(self._increments),
+            "counts": np.array(self._counts, dtype=np.int64),
+            "errors": list(self._errors),
+            "level": self.level,
+        }
 
     def load(self, state: State) -> None:
         """Take that back."""
-        self._increments, self._counts = state["increments"].copy(), state["counts"].copy()
+        self._increments, self._counts = state["increments"].tolist(), state["counts"].tolist()
+        self._errors, self.level = list(state["errors"]), state["level"]
         self._correct()
