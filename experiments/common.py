@@ -71,8 +71,10 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], n
     Console(width=None if sys.stdout.isatty() else _WIDTH).print(table)
 
 
-def panels(n_panels: int = 1, width: float = 4.2, height: float = 3.4) -> tuple[Figure, list[Axes]]:
-    """A figure of panels side by side, in the style of the experiments."""
+def panels(
+    n_panels: int = 1, width: float = 4.2, height: float = 3.4, ratios: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure of panels side by side, in the style of the experiments; `width` is their mean, `ratios` make them differ."""
     try:
         import matplotlib
     except ModuleNotFoundError:
@@ -82,18 +84,19 @@ def panels(n_panels: int = 1, width: float = 4.2, height: float = 3.4) -> tuple[
 
     pyplot.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
     pyplot.rcParams.update({"axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False, "lines.markersize": 4})
-    figure, axes = pyplot.subplots(1, n_panels, figsize=(width * n_panels, height), squeeze=False, layout="constrained")
+    size = (width * n_panels, height)
+    figure, axes = pyplot.subplots(1, n_panels, figsize=size, squeeze=False, layout="constrained", width_ratios=ratios)
     return figure, list(axes[0])
 
 
-def save(figure: Figure, name: str) -> None:
-    """Write the figure to plots/NAME.png, in few colours: a quarter of the size."""
+def save(figure: Figure, name: str, folder: Path = PLOTS) -> None:
+    """Write the figure to NAME.png in the folder, in few colours: a quarter of the size."""
     from PIL import Image  # comes with matplotlib
 
-    PLOTS.mkdir(exist_ok=True)
-    path = PLOTS / f"{name}.png"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.png"
     figure.savefig(path, dpi=100)
     with Image.open(path) as image:
-        small = image.convert("RGB").quantize(96)
+        small = image.convert("RGB").quantize(96, Image.Quantize.MAXCOVERAGE, kmeans=2)  # true to small marks, too
     small.save(path, optimize=True)
-    print(f"plot: {PLOTS / name}.png", file=sys.stderr)
+    print(f"plot: {path}", file=sys.stderr)

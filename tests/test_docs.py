@@ -21,8 +21,9 @@ from commands import quick_directory
 from manyarms import cli, strategies
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = ROOT / "docs" / "command-line.md"
+STRATEGIES = ROOT / "docs" / "strategies.md"
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 
@@ -52,7 +53,7 @@ def run(block, line, page, namespace):
     return printed.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("workplace")
 def test_the_examples_of_a_page_run_and_print_what_it_says(page):
     namespace, printed = {"__name__": "__main__"}, ""
@@ -68,23 +69,53 @@ def rounded(text):
     return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text.rstrip())
 
 
+def prose(page):
+    """The page without its fenced blocks."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def headings(page):
+    return re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+
+
+def anchors(page):
+    """What links can point to: headings as GitHub spells them."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings(page)}
+
+
 def test_every_page_has_an_example_and_its_links_lead_somewhere():
     for page in PAGES[1:]:
         assert any(kind == "python" for kind, _, _ in blocks(page)), page
     for page in PAGES:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose(page)):
+            there = (page.parent / target).resolve() if target else page
+            assert there.exists(), f"{page} links to {target}"
+            assert not anchor or anchor in anchors(there), f"{page} links to {target}#{anchor}"
 
 
-def test_every_strategy_has_its_place_on_the_page_of_strategies_and_in_the_readme():
-    page, readme = (ROOT / "docs" / "strategies.md").read_text(), (ROOT / "README.md").read_text()
-    made = [name for name in strategies.__all__ if hasattr(getattr(strategies, name), "plan") and name != "Complete"]
-    assert "AdaptiveMutantUCB" in made
-    for name in made:
-        assert f"\n## {name}\n" in page, name
-        assert f"`{name}`" in readme, name
-        for option in inspect.signature(getattr(strategies, name)).parameters:
-            assert option == "space" or f"`{option}`" in page, f"{option} of {name}"
+MADE = [name for name in strategies.__all__ if hasattr(getattr(strategies, name), "plan") and name != "Complete"]
+COVERS = {  # by page: the strategies with their names in its headings
+    page: [name for name in MADE if any(name in re.findall(r"\w+", heading) for heading in headings(page))]
+    for page in sorted(STRATEGIES.with_suffix("").glob("*.md"))
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_strategy_has_a_page_with_a_plot_an_example_and_all_its_options(name):
+    pages = [page for page, covered in COVERS.items() if name in covered]
+    assert len(pages) == 1, f"{name} must be in the headings of one page in docs/strategies/, is in those of {pages}"
+    text, kinds = pages[0].read_text(), [kind for kind, _, _ in blocks(pages[0])]
+    assert re.search(r"!\[[^]]+\]\(plots/[^)]+\.png\)", text)
+    assert "python" in kinds and "output" in kinds
+    for option in inspect.signature(getattr(strategies, name)).parameters:
+        assert option == "space" or f"`{option}`" in text, f"{option} of {name}"
+    assert f"`{name}`](strategies/{pages[0].name})" in STRATEGIES.read_text()
+    assert f"`{name}`" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("page", COVERS, ids=lambda page: page.name)
+def test_the_page_of_a_strategy_is_named_after_it(page):
+    assert page.stem.replace("-", "") in [name.lower() for name in COVERS[page]]
 
 
 @pytest.mark.usefixtures("workplace")
