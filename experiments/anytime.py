@@ -15,28 +15,22 @@ from typing import Any
 
 import numpy as np
 from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from repeats import Repeats, reward
 
 import manyarms as ma
-from manyarms.problems import CurveWorld, Problem, Reservoir, evaluate, lcbench, nasbench201, regret, taskset
+from manyarms.problems import CurveWorld, Problem, lcbench, lcdb, nasbench201, regret, taskset
 from manyarms.strategies.scaling import Adaptive, Unscaled
 
 MARKS = (5, 10, 20, 50, 100)  # full trainings
 OURS, PLAIN = "AdaptiveMutantUCB", "MutantUCB"
 _WORST = 300.0  # percent: no run counts for more, lest one diverged config outweighs all others
-_REPEATS = 10  # of a reservoir's arm: as many draws as a full training
 
 Regrets = np.ndarray[Any, np.dtype[np.float64]]
-
-
-class Repeats(Reservoir):
-    """A reservoir whose arms are drawn at most ten times each; a longer pull returns the mean of its draws."""
-
-    max_steps = _REPEATS
-
 
 FAMILIES: dict[str, Callable[[], Iterable[Any]]] = {
     "LCBench": lcbench,
     "TaskSet": taskset,
+    "LCDB": lambda: [lcdb(dataset) for dataset in (3, 393, 901, 1111, 1464, 40983)],
     "NAS-Bench-201": lambda: [nasbench201(name) for name in ("cifar10", "cifar100", "imagenet")],
     "fast curves": lambda: [CurveWorld("fast", seed=landscape) for landscape in range(3)],
     "slow curves": lambda: [CurveWorld("slow", seed=landscape) for landscape in range(3)],
@@ -69,27 +63,13 @@ FIXED: dict[str, Callable[..., Any]] = {
     "SteadyStateEA": steady_state_ea,
     "InfiniteUCBE": infinite_ucb_e,
 }
-TOO_COSTLY = {("LCBench", "DTTTS"), ("TaskSet", "DTTTS")}  # its decisions are linear in the arms, and a training has 50 steps
 STRATEGIES = (OURS, PLAIN, *(name for name in (*ANYTIME, *FIXED) if name not in (OURS, PLAIN)))
-
-
-def rivals(family: str) -> list[str]:
-    """Who runs on a family, ours first."""
-    return [name for name in STRATEGIES if (family, name) not in TOO_COSTLY]
 
 
 @functools.cache
 def problems(family: str) -> list[Problem]:
     """Loaded once in each process."""
     return list(FAMILIES[family]())
-
-
-def reward(problem: Problem, pull: ma.Pull, seed: int) -> float | None:
-    """The mean of the draws of a pull, where every step is a draw; else the point of the curve."""
-    if not isinstance(problem, Repeats):
-        return evaluate(problem, pull, seed)
-    draws = [evaluate(problem, ma.Pull(pull.arm, step, step + 1), seed) for step in range(pull.start, pull.stop)]
-    return float(np.mean(draws))  # type: ignore[arg-type]  # no draw fails
 
 
 def recommended(problem: Problem, strategy: Any) -> float:
@@ -131,7 +111,7 @@ def race(families: Sequence[str], seeds: int, marks: tuple[int, ...]) -> dict[tu
     jobs = [
         (name, family, number, seed, marks)
         for family in families
-        for number, seed, name in itertools.product(range(len(problems(family))), range(seeds), rivals(family))
+        for number, seed, name in itertools.product(range(len(problems(family))), range(seeds), STRATEGIES)
     ]
     found: dict[tuple[str, str], list[list[list[float]]]] = {}
     for (name, family, _, seed, _), regrets in zip(jobs, parallel(run, jobs), strict=True):
@@ -152,7 +132,7 @@ def verdicts(found: dict[tuple[str, str], Regrets], families: Sequence[str], mar
         ours = found[family, OURS]
         cells = []
         for place in range(len(marks)):
-            rival = min(rivals(family)[1:], key=lambda name: found[family, name][:, place].mean())
+            rival = min(STRATEGIES[1:], key=lambda name: found[family, name][:, place].mean())
             beaten = worse(ours[:, place], found[family, rival][:, place])
             leads = worse(found[family, rival][:, place], ours[:, place])
             plain = "worse than plain; " if worse(ours[:, place], found[family, PLAIN][:, place]) else ""
@@ -176,8 +156,6 @@ def draw(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks: 
         panel.remove()
     for panel, family in zip(axes, families, strict=False):
         for number, name in enumerate(STRATEGIES):
-            if name not in rivals(family):
-                continue
             regrets = found[family, name]
             style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
             means, errors = zip(*(mean_and_error(column) for column in regrets.T), strict=True)
@@ -197,7 +175,7 @@ def report(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks
     """A table for each family, and the verdicts."""
     for family in families:
         rows = []
-        for name in rivals(family):
+        for name in STRATEGIES:
             cells = [plus_minus(column, 1) for column in found[family, name].T]
             rows.append((name, *cells))
         title = f"{family}: regret in %, {len(problems(family))} problems, {len(found[family, OURS])} seeds"

@@ -1,4 +1,4 @@
-"""Searches where step n of an arm is its n-th repeat: another draw, another split."""
+"""Rewards and searches where step n of an arm is its n-th repeat: another draw, another split."""
 
 from __future__ import annotations
 
@@ -6,10 +6,27 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import manyarms as ma
+from manyarms.problems import Problem, Reservoir, evaluate
 from manyarms.problems.protocol import noise_seed
 
 AVERAGING = (ma.DTTTS, ma.InfiniteUCBE)  # they average the rewards of an arm themselves; the others go by the last one
+
+
+class Repeats(Reservoir):
+    """A reservoir whose arms are drawn at most ten times each: as many draws as a full training."""
+
+    max_steps = 10
+
+
+def reward(problem: Problem, pull: ma.Pull, seed: int) -> float | None:
+    """The mean of the draws of a pull, where every step is a draw; else the point of the curve."""
+    if not isinstance(problem, Repeats):
+        return evaluate(problem, pull, seed)
+    draws = [evaluate(problem, ma.Pull(pull.arm, step, step + 1), seed) for step in range(pull.start, pull.stop)]
+    return float(np.mean(draws))  # type: ignore[arg-type]  # no draw fails
 
 
 def search(strategy: ma.Strategy, draw: Callable[[Any, int], float], seed: int) -> Any:

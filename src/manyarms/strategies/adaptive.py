@@ -31,9 +31,9 @@ _TRAINED = 1 / 3  # of the pulls after the initial arms at least train an arm on
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
 
 
-def fresh_probability(pulls: int) -> float:
-    """Of drawing a random arm instead: half at the beginning, and never none."""
-    return 0.5 / math.sqrt(1.0 + pulls / 50.0)
+def fresh_probability(pulls: int, guided: bool) -> float:
+    """Of making a fresh arm instead: less and less, and never none; rarely where it can only be drawn and not chosen."""
+    return (0.5 if guided else 0.1) / math.sqrt(1.0 + pulls / 50.0)
 
 
 class AdaptiveMutantUCB:
@@ -99,6 +99,7 @@ class AdaptiveMutantUCB:
             self.initial = min(self.initial, max(1, (budget - max_steps) // (2 * self.stops[0])))
         self._outlook = Outlook(len(self.stops))
         self._rankings = [Ranking() for _ in range(len(self.stops) + 1)]  # by rung, so that a correction moves them all at once
+        self._paused, self._whole = range(1, len(self.stops)), range(len(self.stops), len(self.stops) + 1)  # rungs
         encodes = hasattr(space, "encode") and hasattr(space, "dimension")
         self._neighbours = Neighbours(space.dimension) if checks.flag("surrogate", surrogate) and encodes else None
         self._crosses = hasattr(space, "crossover")
@@ -121,13 +122,14 @@ class AdaptiveMutantUCB:
         if self._pulls < self.initial:
             return self._train(self._drawn(None))
         self._measure()
-        if book.rng.random() < fresh_probability(self._pulls) or (arm := self._first(self._rankings)) is None:
+        paused, whole = self._leader(self._paused), self._leader(self._whole)
+        fresh = book.rng.random() < fresh_probability(self._pulls, self._neighbours is not None)
+        if fresh or (paused is None and whole is None):
             return self._train(self._newcomer(None))
-        if self._rungs[arm] < len(self.stops):
-            return self._train(book.arms[arm])
         due = self._trainings < _TRAINED * (self._pulls - self.initial)
-        if due and (paused := self._first(self._rankings[:-1])) is not None:
-            return self._train(book.arms[paused])
+        if whole is None or (paused is not None and (due or paused > whole)):
+            return self._train(book.arms[paused[1]])  # type: ignore[index]  # not both are None
+        arm = whole[1]
         self._chosen[arm] += 1
         self._rank(arm)
         return self._train(self._newcomer(arm))
@@ -138,9 +140,10 @@ class AdaptiveMutantUCB:
             return
         arm = pull.arm.id
         rung = self._rungs[arm] + 1
-        reward = max(reward, self._floor() - max(self._outlook.to_come[rung], 0.0))
+        floor = self._floor() - max(self._outlook.to_come[rung], 0.0)
+        diverged, reward = reward < floor, max(reward, floor)
         average, mean = self._averages[arm], self._means[arm]
-        if rung > 1:
+        if rung > 1 and not diverged:  # what ruins one arm says nothing about what the others should become
             self._outlook.learn(rung - 1, reward, self._rewards[arm], average, mean)
         self._averages[arm] = average + gain(rung) * (reward - average)
         self._means[arm] = mean + (reward - mean) / rung
@@ -204,14 +207,13 @@ class AdaptiveMutantUCB:
         for column in (self._averages, self._means, self._rewards):
             np.maximum(column.all, floors, out=column.all)
 
-    def _first(self, rankings: list[Ranking]) -> int | None:
-        """The arm of these rungs with the largest index: the largest of the rungs' largest."""
-        best, index = None, -math.inf
-        for rung, ranking in enumerate(rankings):
-            arm = ranking.first()
-            if arm is not None and (sum_ := ranking.index(arm) + self._outlook.corrections[rung]) > index:
-                best, index = arm, sum_
-        return best
+    def _leader(self, rungs: range) -> tuple[float, int] | None:
+        """The largest index of the arms on these rungs, and its arm: the largest of the rungs' largest."""
+        leaders = []
+        for rung in rungs:
+            if (leader := self._rankings[rung].leader()) is not None:
+                leaders.append((leader[0] + self._outlook.corrections[rung], leader[1]))
+        return max(leaders) if leaders else None
 
     def _rank(self, arm: int) -> None:
         bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
@@ -265,8 +267,8 @@ class AdaptiveMutantUCB:
     def _unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm:
         """The first config that is new; where none is, the space may be used up, and the best paused arm is trained on."""
         arm = self.book.unseen(options)
-        if arm is None and (paused := self._first(self._rankings[:-1])) is not None:
-            return self.book.arms[paused]
+        if arm is None and (paused := self._leader(self._paused)) is not None:
+            return self.book.arms[paused[1]]
         return self._new(arm if arm is not None else self.book.sample())
 
     def _candidates(self, parent: int | None, arms: Array, scores: Array) -> list[tuple[Any, tuple[int, ...]]]:

@@ -38,6 +38,7 @@ class Outlook:
     """
 
     def __init__(self, rungs: int) -> None:
+        self._gains = [0.0, *map(gain, range(1, rungs + 1))]
         self._increments = [0.0] * (rungs + 1)  # by rung: the mean gain from it to the next
         self._counts = [0] * (rungs + 1)
         self._errors = [0.0, 0.0]  # of foretelling the next reward, squared: rising, level
@@ -53,8 +54,8 @@ class Outlook:
         """An arm at this rung got its next reward; before, it had these: the last, and the two kinds of average."""
         if rung > 1:  # else the views agree on what is known
             foretold = average + self._rising[rung] - self.to_come[rung + 1]
-            self._errors[0] += (reward - foretold) ** 2
-            self._errors[1] += (reward - mean) ** 2
+            misses = reward - foretold, reward - mean
+            self._errors = [error + miss * miss for error, miss in zip(self._errors, misses, strict=True)]  # ** may overflow
         self._counts[rung] += 1
         self._increments[rung] += max(_DRIFT, 1.0 / self._counts[rung]) * (reward - last - self._increments[rung])
         self._correct()
@@ -72,8 +73,7 @@ class Outlook:
             ahead += self._increments[rung]
             self.to_come[rung] = ahead
         correction = 0.0
-        for rung in range(1, len(self.to_come)):
-            weight = gain(rung)
+        for rung, weight in enumerate(self._gains):
             correction += weight * (self.to_come[rung] - correction)
             self._rising[rung] = correction
         self.corrections = [0.0] * len(self._rising) if self.level else self._rising

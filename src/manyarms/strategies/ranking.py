@@ -28,10 +28,6 @@ class Ranking:
             self._heap = list(self._entries.values())
             heapq.heapify(self._heap)
 
-    def index(self, arm: int) -> float:
-        """The index of an arm that is in."""
-        return -self._entries[arm][0]
-
     def arms(self) -> list[int]:
         """All that are in, in no order."""
         return list(self._entries)
@@ -42,11 +38,16 @@ class Ranking:
 
     def first(self) -> int | None:
         """The arm with the largest index; None if there is no arm."""
+        leader = self.leader()
+        return None if leader is None else leader[1]
+
+    def leader(self) -> tuple[float, int] | None:
+        """The largest index and its arm; None if there is no arm."""
         heap = self._heap
         while heap:
             entry = heap[0]
             if self._entries.get(entry[2]) is entry:
-                return entry[2]
+                return -entry[0], entry[2]
             heapq.heappop(heap)
         return None
 
