@@ -21,7 +21,7 @@ from commands import quick_directory
 from manyarms import cli, strategies
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 COMMANDS = ROOT / "docs" / "command-line.md"
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
