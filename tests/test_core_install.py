@@ -10,7 +10,20 @@ from pathlib import Path
 import manyarms
 
 SOURCE = Path(manyarms.__file__).parent
-EXTRAS = ("pandas", "sklearn", "torch", "ConfigSpace", "psycopg", "dask", "ray", "optuna", "plotly", "lightgbm", "xgboost")
+EXTRAS = (
+    "pandas",
+    "sklearn",
+    "torch",
+    "ConfigSpace",
+    "psycopg",
+    "dask",
+    "ray",
+    "optuna",
+    "plotly",
+    "lightgbm",
+    "xgboost",
+    "matplotlib",
+)
 
 # What may import what: a part may use those before it, never those after.
 LAYERS = [
@@ -25,7 +38,7 @@ LAYERS = [
     {"view"},
     {"study", "audit"},
     {"tuning"},
-    {"problems"},
+    {"problems", "plots"},
     {"testing", "cli", "__main__", "__init__"},
 ]
 UNTYPED = ("TYPE_CHECKING",)

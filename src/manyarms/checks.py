@@ -31,6 +31,14 @@ def between(name: str, value: float, low: float, high: float = math.inf) -> floa
     return number
 
 
+def positive(name: str, value: float) -> float:
+    """A real number above 0 that is not infinite."""
+    number = finite(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be above 0, got {value!r}")
+    return number
+
+
 def finite(name: str, value: float) -> float:
     """A real number that is neither NaN nor infinite."""
     number = _number(name, value)

@@ -9,7 +9,7 @@ from typing import Any
 from . import strategies
 from .errors import StudyMismatch
 from .spaces import restore
-from .strategies import Strategy, complete, restart
+from .strategies import Cascade, Strategy, complete, kind_of, restart
 from .version import __version__
 
 
@@ -21,7 +21,7 @@ def make_header(
     space: Any = known.book.space if known is not None else None
     header = {
         "manyarms": __version__,
-        "strategy": _kind(strategy),
+        "strategy": kind_of(strategy),
         "settings": {**known.settings, "seed": seed} if known is not None else None,
         "space": space.describe() if hasattr(space, "describe") else None,
         "seed": seed,
@@ -54,12 +54,32 @@ def settle_strategy(strategy: Strategy, header: Mapping[str, Any]) -> None:
 
 def restored_strategy(header: Mapping[str, Any]) -> Any:
     """The strategy as the header describes it; None if it, or its space, is not one of the library's own."""
-    settings, kind = header["settings"], getattr(strategies, header["strategy"], None)
-    if settings is None or header["space"] is None or kind is None:
+    settings, space = header["settings"], header["space"]
+    return None if settings is None or space is None else _restored(header["strategy"], restore(space), settings)
+
+
+def _restored(kind: str, space: Any, settings: Mapping[str, Any]) -> Any:
+    make = getattr(strategies, kind, None)
+    if make is None or any(isinstance(value, str) and value.startswith("function ") for value in settings.values()):
         return None
-    if any(isinstance(value, str) and value.startswith("function ") for value in settings.values()):
+    return _restored_cascade(space, settings) if make is Cascade else make(space, **settings)
+
+
+def _restored_cascade(space: Any, settings: Mapping[str, Any]) -> Cascade | None:
+    """Its settings describe the children and the picker; their spaces are the parts of its own."""
+    children = {}
+    for name, (kind, given) in {name: _split(part, "strategy") for name, part in settings["children"].items()}.items():
+        children[name] = _restored(kind, space.spaces[name], given)
+    picker, given = _split(settings["picker"], "picker")
+    make = getattr(strategies, picker, None)
+    if make is None or any(child is None for child in children.values()):
         return None
-    return kind(restore(header["space"]), **settings)
+    return Cascade(children, make(**given), budget=settings["budget"], seed=settings["seed"])
+
+
+def _split(part: Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
+    """The kind of a child or picker, and its settings."""
+    return part[key], {name: value for name, value in part.items() if name != key}
 
 
 def study_name(name: str) -> str:
@@ -75,12 +95,6 @@ def _comparable(header: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in (header["settings"] or {}).items() if key != "budget"}  # which may be changed
     parts = {key: header[key] for key in ("strategy", "direction", "bounds", "seed")}
     return {**parts, "space": json.dumps(header["space"]), **settings}  # as text: the order of parameters counts
-
-
-def _kind(strategy: Strategy) -> str:
-    """The name of its class, in full where it is not one of the library's."""
-    kind = type(strategy)
-    return kind.__name__ if getattr(strategies, kind.__name__, None) is kind else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _name_of(value: Any) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,14 +38,16 @@ class Knowledge:
         self.tally = Tally()
         self._scaler = _scaler(self.strategy, self._sign, self._bounds)
 
-    def ask(self) -> tuple[Pull, Event] | None:
-        """The strategy's next pull, with its entry for the journal."""
-        pull = self.strategy.ask()
+    def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
+        """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
+        pull = self.strategy.ask() if context is None else cast(Any, self.strategy).ask(context=context)
         if pull is None:
             return None
         is_new = pull.arm.id not in self.tally.arms
         space = self.complete.book.space if self.complete is not None else None
         event = asked_event(pull, to_json(space, pull.config) if is_new else None, is_new)
+        if context is not None:
+            event = replace(event, data={**event.data, "context": int(context)})
         self.tally.count(event, pull.arm)
         return pull, event
 
@@ -85,7 +88,7 @@ class Knowledge:
             self._begin()
 
     def _ask_again(self, event: Event, number: int) -> None:
-        answer = self.ask()
+        answer = self.ask(event.data.get("context"))
         if answer is None or answer[1].decision != event.decision:
             now = "nothing" if answer is None else describe(answer[1])
             raise StudyMismatch(

@@ -118,16 +118,19 @@ class Study(StudyView):
 
     # -- asking and telling
 
-    def ask(self) -> Pull | None:
+    def ask(self, context: int | None = None) -> Pull | None:
         """The next pull to run; None while there is nothing to start, or all is done.
 
         Pulls that were in flight when the study was last closed come first.
+
+        Args:
+            context: handed on to a strategy whose user chooses it, such as `ContextualTreeUCB` with `schedule=None`.
         """
         if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
             return None
         if self._orphans:
             return self._orphans.popleft()
-        answer = self._knowledge.ask()
+        answer = self._knowledge.ask(context)
         if answer is None:
             return None
         self._pending.append(answer[1])

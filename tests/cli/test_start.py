@@ -142,6 +142,7 @@ MISTAKES = {
     "run train.py:train --budget 40 --set exploration=high": (2, "exploration must be a number, got 'high'"),
     "run train.py:train --budget 40 --strategy Luck": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --strategy Strategy": (2, "strategy must be one of "),
+    "run train.py:train --budget 40 --strategy Cascade": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --workers 0": (2, "workers must be at least 1, got 0"),
     "run train.py:train --budget 40 --retries -1": (2, "retries must be at least 0, got -1"),
     "run train.py:train --budget 40 --timeout soon": (2, 'timeout must be seconds or text such as "90s"'),

@@ -8,20 +8,30 @@ import pytest
 from manyarms import (
     ASHA,
     DTTTS,
+    ERUCB,
+    UCB1,
     AdaptiveMutantUCB,
     Arm,
+    Cascade,
     Choice,
+    ContextualPartitionUCB,
+    ContextualTreeUCB,
+    EpsilonGreedy,
     Float,
     Hyperband,
     InfiniteUCBE,
     Int,
     MutantUCB,
     NoResult,
+    PartitionUCB,
     Pull,
     RandomSearch,
+    Softmax,
     Space,
     SteadyStateEA,
     SuccessiveHalving,
+    TreeUCB,
+    Uniform,
 )
 from manyarms.testing import STRATEGY_CHECKS
 
@@ -83,6 +93,34 @@ class Three:
         if not self._rewards:
             raise NoResult("no pull has succeeded yet")
         return self._arms[max(self._rewards, key=self._rewards.get)]
+
+
+def mixed():
+    children = {
+        "random": RandomSearch(FLAT, max_steps=5),
+        "mutant": MutantUCB(FLAT, max_steps=5, initial=10),
+        "thompson": DTTTS(CONDITIONAL, max_steps=5),
+        "adaptive": AdaptiveMutantUCB(FLAT, max_steps=5, initial=6),
+    }
+    return Cascade(children, ERUCB(), budget=200, seed=1)
+
+
+def halvings():
+    children = {
+        "one": Hyperband(FLAT, max_steps=9),
+        "two": ASHA(FLAT, max_steps=9),
+        "three": SuccessiveHalving(THREE, max_steps=9),
+    }
+    return Cascade(children, UCB1(), budget=200, seed=1)
+
+
+def nested():
+    inner = Cascade({"random": RandomSearch(FLAT, max_steps=3), "mutant": MutantUCB(FLAT, max_steps=3, initial=5)})
+    return Cascade({"inner": inner, "evolution": SteadyStateEA(FLAT, max_steps=3)}, ERUCB(), budget=150, seed=1)
+
+
+def of_two(one, two, picker, **given):
+    return Cascade({"one": one, "two": two}, picker, seed=1, **given)
 
 
 STRATEGIES = {
@@ -167,6 +205,46 @@ STRATEGIES = {
     "d-ttts, endless": lambda: DTTTS(FLAT, seed=1),
     "d-ttts, conditional": lambda: DTTTS(CONDITIONAL, budget=150, max_steps=75, seed=1),
     "d-ttts, three configs": lambda: DTTTS(THREE, budget=100, seed=1),
+    "cascade": mixed,
+    "cascade, of halvings": halvings,
+    "cascade, nested": nested,
+    "cascade, of one": lambda: Cascade({"one": MutantUCB(FLAT, max_steps=4, initial=8)}, Softmax(), budget=100, seed=1),
+    "cascade, users' spaces": lambda: of_two(
+        RandomSearch(Sets()), MutantUCB(Digits(), max_steps=4, initial=8), EpsilonGreedy(), budget=100
+    ),
+    "cascade, endless": lambda: of_two(RandomSearch(FLAT), ASHA(FLAT, max_steps=9), Uniform()),
+    "cascade, a child with a budget and a seed": lambda: of_two(
+        RandomSearch(FLAT, budget=20, max_steps=2, seed=3), DTTTS(FLAT, max_steps=50), ERUCB(beta=0.5), budget=150
+    ),
+    "partition ucb": lambda: PartitionUCB(FLAT, budget=150, max_steps=3, seed=1),
+    "partition ucb, the theory's": lambda: PartitionUCB(FLAT, budget=60, factor=1, seed=1),
+    "partition ucb, fine": lambda: PartitionUCB(FLAT, budget=60, alpha=0.2, l=0.1, seed=1),
+    "partition ucb, endless": lambda: PartitionUCB(FLAT, seed=1),
+    "partition ucb, conditional": lambda: PartitionUCB(CONDITIONAL, budget=100, max_steps=2, seed=1),
+    "partition ucb, three configs": lambda: PartitionUCB(THREE, budget=60, max_steps=2, seed=1),
+    "contextual partition ucb": lambda: ContextualPartitionUCB(FLAT, budget=400, max_steps=9, seed=1),
+    "contextual partition ucb, hyperband": lambda: ContextualPartitionUCB(
+        FLAT, budget=400, max_steps=9, schedule="hyperband", seed=1
+    ),
+    "contextual partition ucb, endless": lambda: ContextualPartitionUCB(FLAT, max_steps=9, seed=1),
+    "contextual partition ucb, conditional": lambda: ContextualPartitionUCB(CONDITIONAL, budget=400, max_steps=9, seed=1),
+    "contextual partition ucb, three configs": lambda: ContextualPartitionUCB(THREE, budget=300, max_steps=4, seed=1),
+    "tree ucb": lambda: TreeUCB(FLAT, budget=150, max_steps=3, seed=1),
+    "tree ucb, split early": lambda: TreeUCB(FLAT, budget=150, max_steps=3, min_leaf=2, min_split=4, seed=1),
+    "tree ucb, refitted": lambda: TreeUCB(FLAT, budget=40, refit=True, seed=1),
+    "tree ucb, refitted at times": lambda: TreeUCB(FLAT, budget=80, refit="doubling", seed=1),
+    "tree ucb, hardly split": lambda: TreeUCB(FLAT, budget=60, eta=0.2, seed=1),
+    "tree ucb, endless": lambda: TreeUCB(FLAT, seed=1),
+    "tree ucb, conditional": lambda: TreeUCB(CONDITIONAL, budget=100, max_steps=2, seed=1),
+    "tree ucb, three configs": lambda: TreeUCB(THREE, budget=60, max_steps=2, seed=1),
+    "contextual tree ucb": lambda: ContextualTreeUCB(FLAT, budget=400, max_steps=9, seed=1),
+    "contextual tree ucb, hyperband": lambda: ContextualTreeUCB(FLAT, budget=400, max_steps=9, schedule="hyperband", seed=1),
+    "contextual tree ucb, a user's schedule": lambda: ContextualTreeUCB(
+        FLAT, budget=400, max_steps=9, schedule=lambda t: 9 if t % 3 == 0 else 3, seed=1
+    ),
+    "contextual tree ucb, endless": lambda: ContextualTreeUCB(FLAT, max_steps=9, seed=1),
+    "contextual tree ucb, conditional": lambda: ContextualTreeUCB(CONDITIONAL, budget=400, max_steps=9, seed=1),
+    "contextual tree ucb, three configs": lambda: ContextualTreeUCB(THREE, budget=100, max_steps=4, seed=1),
     "a user's strategy": Three,
 }
 

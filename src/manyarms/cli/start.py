@@ -164,11 +164,15 @@ def _member(module: ModuleType, name: str) -> Any:
 
 
 def _strategy(name: str) -> Any:
-    kind = getattr(strategies, name, None)
-    if not isinstance(kind, type) or not hasattr(kind, "ask") or name in ("Strategy", "Complete"):
-        known = [key for key in strategies.__all__ if hasattr(getattr(strategies, key), "plan") and key != "Complete"]
+    known = [key for key in strategies.__all__ if _takes_a_space(getattr(strategies, key))]
+    if name not in known:
         raise ValueError(f"strategy must be one of {', '.join(known)}, got {name!r}")
-    return kind
+    return getattr(strategies, name)
+
+
+def _takes_a_space(kind: Any) -> bool:
+    """Whether it is a strategy that is made from a space and settings: a cascade needs a script."""
+    return hasattr(kind, "plan") and "space" in inspect.signature(kind).parameters
 
 
 def _settings(pairs: list[str], kind: type) -> dict[str, Any]:

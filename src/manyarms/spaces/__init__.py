@@ -2,6 +2,7 @@
 
 from .choice import Choice
 from .convert import from_configspace, from_scipy
+from .joint import Joint
 from .parameters import Constant, Float, Int
 from .protocol import SpaceLike, from_json, to_json
 from .space import Space, restore
@@ -11,6 +12,7 @@ __all__ = [
     "Constant",
     "Float",
     "Int",
+    "Joint",
     "Space",
     "SpaceLike",
     "from_configspace",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .choice import Choice
+from .joint import Joint
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
 
 
@@ -139,7 +140,9 @@ def restore(description: Any) -> Any:
         return Choice(*map(_option, content), ordered=description["ordered"])
     if kind == "space":
         return Space(**{name: restore(part) for name, part in content.items()})
-    raise ValueError(f"description must be of a float, int, constant, choice or space, got {kind!r}")
+    if kind == "joint":
+        return Joint({name: restore(part) for name, part in content.items()})
+    raise ValueError(f"description must be of a float, int, constant, choice, space or joint, got {kind!r}")
 
 
 def _option(description: Any) -> Any:

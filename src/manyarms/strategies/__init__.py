@@ -2,28 +2,49 @@
 
 from .adaptive import AdaptiveMutantUCB
 from .asha import ASHA
+from .cascade import Cascade
+from .contextual_partition_ucb import ContextualPartitionUCB
+from .contextual_tree_ucb import ContextualTreeUCB
 from .d_ttts import DTTTS
+from .er_ucb import ERUCB
 from .hyperband import Hyperband
 from .infinite_ucb_e import InfiniteUCBE
 from .mutant_ucb import MutantUCB
-from .protocol import Complete, Phase, Strategy, complete, restart
+from .partition import Region
+from .partition_ucb import PartitionUCB
+from .pickers import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
+from .protocol import Complete, Phase, Strategy, complete, kind_of, restart
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
+from .tree_ucb import TreeUCB
 
 __all__ = [
     "ASHA",
     "DTTTS",
+    "ERUCB",
+    "UCB1",
     "AdaptiveMutantUCB",
+    "Cascade",
     "Complete",
+    "ContextualPartitionUCB",
+    "ContextualTreeUCB",
+    "EpsilonGreedy",
     "Hyperband",
     "InfiniteUCBE",
     "MutantUCB",
+    "PartitionUCB",
     "Phase",
+    "Picker",
     "RandomSearch",
+    "Region",
+    "Softmax",
     "SteadyStateEA",
     "Strategy",
     "SuccessiveHalving",
+    "TreeUCB",
+    "Uniform",
     "complete",
+    "kind_of",
     "restart",
 ]

@@ -79,6 +79,15 @@ class Book:
                 return self._add(config, parents, key)
         return None
 
+    def knows(self, config: Any) -> bool:
+        """Whether some arm has this config."""
+        key = self._key(config)
+        return key is not None and key in self._known
+
+    def add(self, config: Any, parents: tuple[int, ...] = ()) -> Arm:
+        """A new arm with this config, whether or not another has it."""
+        return self._add(config, parents, self._key(config))
+
     def _arm(self, make: Callable[[], Any], parents: tuple[int, ...], revisit: bool = True) -> Arm:
         """A new arm; or, where the config is that of an arm which can be trained on, that arm: a duplicate is one more pull."""
         for _ in range(_TRIES):

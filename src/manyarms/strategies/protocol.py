@@ -37,6 +37,8 @@ class Phase:
 class Complete(Strategy, Protocol):
     """What the library's own strategies offer beyond the three methods.
 
+    One that is not made of a space and its settings alone also has `restart(**changed)`, which does what the function does.
+
     Attributes:
         book: its space, seed, budget and counts. Setting `book.budget` makes it go on to another total.
         settings: the keyword arguments as they were given, so that the same strategy can be made again.
@@ -65,7 +67,17 @@ class Complete(Strategy, Protocol):
 
 def restart(strategy: Complete, **changed: Any) -> None:
     """Put a strategy back to its beginning, with some settings changed."""
+    if hasattr(strategy, "restart"):  # it is made of more than a space and settings
+        strategy.restart(**changed)
+        return
     type(strategy).__init__(strategy, strategy.book.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
+
+
+def kind_of(part: Any) -> str:
+    """The name of the class of a strategy or picker, in full where it is not one of the library's."""
+    kind = type(part)
+    own = kind.__module__.startswith(f"{__package__}.")
+    return kind.__name__ if own else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def complete(strategy: Strategy) -> Complete | None:
