@@ -25,8 +25,8 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 PLOTS = Path(__file__).parent / "plots"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f", "#e69f00")  # told apart by the colour-blind
-MARKERS = "osD^vPX"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f", "#e69f00", "#000000")  # for the colour-blind too
+MARKERS = "osD^vPX*"
 _PROCESSES = 2
 _WIDTH = 130  # columns where there is no terminal to ask
 

@@ -11,6 +11,7 @@ import manyarms as ma
 from manyarms.strategies.pickers import Picker, upper_bounds, weights
 
 MAKERS = {
+    "extreme ucb": lambda **given: ma.ExtremeUCB(**given),
     "er-ucb": lambda **given: ma.ERUCB(**given),
     "er-ucb, a fixed beta": lambda **given: ma.ERUCB(beta=0.5, **given),
     "ucb1": lambda **given: ma.UCB1(**given),

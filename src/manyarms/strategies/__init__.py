@@ -7,6 +7,7 @@ from .contextual_partition_ucb import ContextualPartitionUCB
 from .contextual_tree_ucb import ContextualTreeUCB
 from .d_ttts import DTTTS
 from .er_ucb import ERUCB
+from .extreme_ucb import ExtremeUCB
 from .hyperband import Hyperband
 from .infinite_ucb_e import InfiniteUCBE
 from .mutant_ucb import MutantUCB
@@ -30,6 +31,7 @@ __all__ = [
     "ContextualPartitionUCB",
     "ContextualTreeUCB",
     "EpsilonGreedy",
+    "ExtremeUCB",
     "Hyperband",
     "InfiniteUCBE",
     "MutantUCB",

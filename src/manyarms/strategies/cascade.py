@@ -16,7 +16,7 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from ..spaces import Joint
 from .book import Book, State
-from .er_ucb import ERUCB
+from .extreme_ucb import ExtremeUCB
 from .pickers import Picker
 from .protocol import Complete, Phase, complete, kind_of, restart
 
@@ -43,7 +43,7 @@ class Cascade:
     Args:
         children: by name, fresh strategies of any kind. One with a budget ends at that; one without goes on as long as the
             cascade does. One without a seed gets one that derives from the cascade's. They are the cascade's from now on.
-        picker: over the children; by default `ERUCB()`. A copy of it is used.
+        picker: over the children; by default `ExtremeUCB()`. A copy of it is used.
         budget: steps in all; None goes on until the study stops it. What is left of it is what each child may spend.
         seed: of the picker's choices, and of the children's seeds.
 
@@ -66,7 +66,7 @@ class Cascade:
     ) -> None:
         self.children = _checked(children)
         self._seeds = {name: child.settings.get("seed") for name, child in self.children.items()}
-        picker = ERUCB() if picker is None else _checked_picker(picker)
+        picker = ExtremeUCB() if picker is None else _checked_picker(picker)
         self.settings = {
             "children": {name: {"strategy": kind_of(child), **child.settings} for name, child in self.children.items()},
             "picker": {"picker": kind_of(picker), **picker.settings},

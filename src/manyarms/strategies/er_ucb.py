@@ -14,10 +14,15 @@ from .. import checks
 from .pickers import Floats, Picker
 
 
+def doubts(trials: Floats, total: float, theta: float) -> Floats:
+    """How little is known of each arm: e + sqrt(e / theta), where e = sqrt(2 ln t / T_i)."""
+    e = np.sqrt(2.0 * math.log(total) / trials)
+    return np.asarray(e + np.sqrt(e / theta))
+
+
 def indices(mean_y: Floats, mean_z: Floats, trials: Floats, total: float, theta: float, gamma: float) -> Floats:
     """Equation 17: what is expected of an arm's extreme region, and how little is known of that."""
-    e = np.sqrt(2.0 * math.log(total) / trials)
-    return np.asarray(gamma * (mean_y + np.sqrt(mean_z / theta)) + e + np.sqrt(e / theta))
+    return np.asarray(gamma * (mean_y + np.sqrt(mean_z / theta)) + doubts(trials, total, theta))
 
 
 def automatic_beta(means: Floats) -> float:

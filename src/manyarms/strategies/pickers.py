@@ -54,7 +54,8 @@ class Picker:
     def start(self, n: int) -> None:
         """Begin anew, with `n` arms."""
         self.n = checks.whole("n", n, 1)
-        self.trials, self._rewarded, self._failed, self._sums, self._squares = np.zeros((5, n))
+        self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests = np.zeros((6, n))
+        self._bests[:] = -math.inf
         self._worst = math.inf
 
     def pick(self, rng: np.random.Generator) -> int:
@@ -88,6 +89,7 @@ class Picker:
             self._rewarded[arm] += 1
             self._sums[arm] += reward
             self._squares[arm] += reward * reward
+            self._bests[arm] = max(self._bests[arm], reward)
             self._worst = min(self._worst, reward)
         self.trials[arm] = max(self.trials[arm], self._rewarded[arm] + self._failed[arm])  # told without having been picked
 
@@ -104,13 +106,14 @@ class Picker:
     def state(self) -> State:
         """What it has learned."""
         return {
-            "counts": np.concatenate([self.trials, self._rewarded, self._failed, self._sums, self._squares]),
+            "counts": np.concatenate([self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests]),
             "worst": self._worst if math.isfinite(self._worst) else None,
         }
 
     def load(self, state: State) -> None:
         """Take back what `state` gave."""
-        self.trials, self._rewarded, self._failed, self._sums, self._squares = state["counts"].reshape(5, -1).copy()
+        rows = state["counts"].reshape(6, -1).copy()
+        self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests = rows
         self._worst = math.inf if state["worst"] is None else state["worst"]
 
     def __repr__(self) -> str:
