@@ -527,19 +527,20 @@ def test_how_far_a_run_diverged_does_not_matter(diverged):
 
 @pytest.mark.parametrize("workers", [1, 8])
 @pytest.mark.parametrize("share", [0.25, 0.5])
-@pytest.mark.parametrize("seed", range(3))
-def test_runs_that_diverge_on_the_way_spoil_neither_the_search_nor_the_recommendation(seed, share, workers):
+def test_runs_that_diverge_on_the_way_spoil_neither_the_search_nor_the_recommendation(share, workers):
     def reward(pull):
         unlucky = np.random.default_rng(pull.arm.id).random() < share
         return -1e9 if pull.arm.id == 0 or (unlucky and pull.stop > 3) else loss(pull)
 
-    search = AdaptiveMutantUCB(WIDE, budget=1_000, max_steps=10, seed=seed)
-    rewards = finish(search, reward, workers)
-    done = [arm for arm in whole(search) if rewards[arm][-1] > -1e9]
-    best = search.best()
-    assert rewards[best.id][-1] == max(rewards[arm][-1] for arm in done)
-    assert distance(best.config) < 0.1  # of random arms, one in a hundred
-    assert len(done) > 15 and search._spread < 1
+    distances = []
+    for seed in range(6):
+        search = AdaptiveMutantUCB(WIDE, budget=1_000, max_steps=10, seed=seed)
+        rewards = finish(search, reward, workers)
+        done = [arm for arm in whole(search) if rewards[arm][-1] > -1e9]
+        assert rewards[search.best().id][-1] == max(rewards[arm][-1] for arm in done)
+        assert len(done) > 15 and search._spread < 1
+        distances.append(distance(search.best().config))
+    assert np.mean(distances) < 0.08  # of random arms, three in a thousand
 
 
 def test_a_great_reward_on_the_way_is_not_recommended_for_it():

@@ -127,7 +127,7 @@ class AdaptiveMutantUCB:
         if fresh or (paused is None and whole is None):
             return self._train(self._newcomer(None))
         due = self._trainings < _TRAINED * (self._pulls - self.initial)
-        if whole is None or (paused is not None and (due or paused > whole)):
+        if whole is None or (paused is not None and (due or paused[0] >= whole[0])):
             return self._train(book.arms[paused[1]])  # type: ignore[index]  # not both are None
         arm = whole[1]
         self._chosen[arm] += 1
@@ -213,7 +213,7 @@ class AdaptiveMutantUCB:
         for rung in rungs:
             if (leader := self._rankings[rung].leader()) is not None:
                 leaders.append((leader[0] + self._outlook.corrections[rung], leader[1]))
-        return max(leaders) if leaders else None
+        return max(leaders, key=lambda leader: leader[0], default=None)  # at a tie the lowest rung, whatever the arms
 
     def _rank(self, arm: int) -> None:
         bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
