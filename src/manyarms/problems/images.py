@@ -1,0 +1,108 @@
+"""Images to train on: MNIST, CIFAR-10 and SVHN from the data folder, or arrays of the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import checks
+from ..errors import ManyarmsError
+from .tables import data_folder
+
+Array = NDArray[Any]
+
+_NAMES = ("mnist", "cifar10", "svhn")
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images and their labels, apart: to train on, to validate on, and to test on.
+
+    Images are rows x height x width, or with channels after these; whole numbers from 0 to 255, or real ones of any scale,
+    which are taken as they are. Labels are 0, 1, 2 and so on. The images to test on may be none.
+    """
+
+    x_train: Array
+    y_train: Array
+    x_valid: Array
+    y_valid: Array
+    x_test: Array | None = None
+    y_test: Array | None = None
+
+    def __post_init__(self) -> None:
+        if (self.x_test is None) != (self.y_test is None):
+            raise ValueError("x_test and y_test must be given together, or neither")
+        for part in ("train", "valid", "test"):
+            x, y = getattr(self, f"x_{part}"), getattr(self, f"y_{part}")
+            if x is None:
+                continue
+            if x.ndim not in (3, 4) or x.shape[1:] != self.x_train.shape[1:]:
+                raise ValueError(f"x_{part} must be rows x height x width (x channels), like x_train, got the shape {x.shape}")
+            if y.shape != x.shape[:1] or not len(y):
+                raise ValueError(
+                    f"y_{part} must have a label for each of {len(x)} images, at least one; got the shape {y.shape}"
+                )
+            if not np.issubdtype(y.dtype, np.integer) or y.min() < 0:
+                raise ValueError(f"y_{part} must be whole numbers from 0, got {y.dtype} from {y.min()}")
+
+    @classmethod
+    def split(
+        cls, x: Array, y: Array, n_valid: int, x_test: Array | None = None, y_test: Array | None = None, seed: int = 0
+    ) -> Images:
+        """Keep so many of the images, chosen at random, to validate on."""
+        if not 0 < checks.whole("n_valid", n_valid, 1) < len(y):
+            raise ValueError(f"n_valid must be below {len(y)}, the number of images, got {n_valid}")
+        order = np.random.default_rng(seed).permutation(len(y))
+        valid, train = order[:n_valid], order[n_valid:]
+        return cls(x[train], y[train], x[valid], y[valid], x_test, y_test)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an image."""
+        height, width, *channels = self.x_train.shape[1:]
+        return (*(channels or [1]), height, width)
+
+    @property
+    def n_classes(self) -> int:
+        """How many labels there are."""
+        return int(self.y_train.max()) + 1
+
+
+def load_images(name: str, n_valid: int | None = None) -> Images:
+    """A published set from the folder `images` of the data folder; test images are those of the publishers.
+
+    Args:
+        name: "mnist", "cifar10" or "svhn"; of the first two a smaller file, such as mnist_sub.npz, does too.
+        n_valid: how many of the training images are kept to validate on; by default a tenth.
+    """
+    checks.one_of("name", name, _NAMES)
+    folder = data_folder() / "images"
+    x, y, x_test, y_test = _svhn(folder) if name == "svhn" else _npz(folder, name)
+    return Images.split(x, y, len(y) // 10 if n_valid is None else n_valid, x_test, y_test)
+
+
+def _npz(folder: Path, name: str) -> tuple[Array, Array, Array, Array]:
+    arrays = np.load(_found(folder, f"{name}.npz", f"{name}_sub.npz"))
+    return arrays["x_train"], arrays["y_train"], arrays["x_test"], arrays["y_test"]
+
+
+def _svhn(folder: Path) -> tuple[Array, Array, Array, Array]:
+    """As published: the rows come last, and the label 10 is the digit 0."""
+    from scipy.io import loadmat
+
+    train, test = (loadmat(_found(folder, f"{part}_32x32.mat")) for part in ("train", "test"))
+    x, x_test = (part["X"].transpose(3, 0, 1, 2) for part in (train, test))
+    return x, train["y"].ravel() % 10, x_test, test["y"].ravel() % 10
+
+
+def _found(folder: Path, *names: str) -> Path:
+    """The first of the files that is there."""
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    hint = "arrays of your own can be given as images=Images(...)"
+    raise ManyarmsError(f"there is no {' or '.join(names)} in {str(folder)!r}; {hint}")
