@@ -160,8 +160,8 @@ def test_fast_and_slow_curves_keep_their_order_from_the_first_step_on():
             assert stats.spearmanr(early, [world.value(config) for config in configs])[0] > 0.9999
 
 
-@pytest.mark.parametrize(("kind", "first"), [("fast", 0.55), ("slow", 0.14)])
-def test_after_one_step_fast_curves_are_half_way_and_slow_ones_have_hardly_begun(kind, first):
+@pytest.mark.parametrize(("kind", "first"), [("fast", 0.86), ("slow", 0.14)])
+def test_after_one_step_fast_curves_are_nearly_there_and_slow_ones_have_hardly_begun(kind, first):
     world = CurveWorld(kind, noise=0, seed=1)
     for config in samples(world, 20):
         assert world.reward(config, 1, seed=0) == pytest.approx(first * world.value(config), rel=0.05)
