@@ -209,11 +209,13 @@ class AdaptiveMutantUCB:
 
     def _leader(self, rungs: range) -> tuple[float, int] | None:
         """The largest index of the arms on these rungs, and its arm: the largest of the rungs' largest."""
-        leaders = []
+        best, corrections = None, self._outlook.corrections
         for rung in rungs:
             if (leader := self._rankings[rung].leader()) is not None:
-                leaders.append((leader[0] + self._outlook.corrections[rung], leader[1]))
-        return max(leaders, key=lambda leader: leader[0], default=None)  # at a tie the lowest rung, whatever the arms
+                index = leader[0] + corrections[rung]
+                if best is None or index > best[0]:  # at a tie the lowest rung, whatever the arms
+                    best = index, leader[1]
+        return best
 
     def _rank(self, arm: int) -> None:
         bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
