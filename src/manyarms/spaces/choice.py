@@ -105,7 +105,10 @@ class Choice:
             return self._options[0].encode(value)
         if self.ordered:
             return self._scale.encode(position)
-        code = [float(i == position) for i in range(len(self._options))]
+        code = [0.0] * len(self._options)
+        code[position] = 1.0
+        if self.dimension == len(code):
+            return code
         for i, option in enumerate(self._options):
             code.extend(option.encode(value) if i == position else [0.5] * option.dimension)  # += would add a space's array
         return code

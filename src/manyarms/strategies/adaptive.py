@@ -250,13 +250,20 @@ class AdaptiveMutantUCB:
         scores = self._scores(arms)
         candidates = self._candidates(parent, arms, scores)
         points = np.array([self.book.space.encode(config) for config, _ in candidates])
-        failed = np.array(sorted(self.book.failed), dtype=np.int64)  # as bad as can be, lest their places look merely unknown
-        known = np.concatenate([arms, failed])
-        scores = np.concatenate([scores, np.full(len(failed), max(self._floor(), scores.min()))])
-        order = known.argsort()  # by age
-        trainings = np.maximum(self._rungs.all[known[order]], 1)
-        outlook = self._neighbours.outlook(points, known[order], scores[order], trainings, self._median, self._spread)
+        arms, scores = self._with_failed(arms, scores)
+        trainings = np.maximum(self._rungs.all[arms], 1)
+        outlook = self._neighbours.outlook(points, arms, scores, trainings, self._median, self._spread)
         return self._unseen(candidates[i] for i in np.argsort(-outlook))
+
+    def _with_failed(self, arms: Array, scores: Array) -> tuple[Array, Array]:
+        """The arms and scores, those that failed among them: as bad as can be, lest their places look merely unknown."""
+        if not self.book.failed:
+            return arms, scores
+        failed = np.array(list(self.book.failed), dtype=np.int64)
+        arms = np.concatenate([arms, failed])
+        scores = np.concatenate([scores, np.full(len(failed), max(self._floor(), scores.min()))])
+        order = arms.argsort()  # by age
+        return arms[order], scores[order]
 
     def _drawn(self, parent: int | None) -> Arm:
         """The first new arm of a few draws."""

@@ -43,8 +43,10 @@ class Neighbours:
             median, spread: of all scores.
         """
         if len(arms) > _MOST:
-            best = np.argpartition(-scores, _MOST // 2)[: _MOST // 2]
-            some = np.union1d(best, np.arange(len(arms) - _MOST // 2, len(arms)))
+            chosen = np.zeros(len(arms), dtype=bool)
+            chosen[np.argpartition(-scores, _MOST // 2)[: _MOST // 2]] = True
+            chosen[-_MOST // 2 :] = True
+            some = np.flatnonzero(chosen)
             arms, scores, trainings = arms[some], scores[some], trainings[some]
         points = self._points[arms]
         squares = (candidates**2).sum(1)[:, None] + (points**2).sum(1) - 2.0 * candidates @ points.T
