@@ -101,3 +101,13 @@ def test_merging_forgets_the_boxes_and_keeps_the_points():
     partition.merge()
     assert len(partition) == 1 and partition.rewards == 1
     assert partition.counts.all.tolist() == [2] and partition.means.all.tolist() == [0.2]
+
+
+def test_all_values_can_change_at_once_and_those_in_flight_stay_unknown():
+    partition = halves()
+    for box, point, value in ((0, 0.1, 0.2), (0, 0.2, 0.4), (1, 0.9, None), (1, 0.8, 0.6)):
+        put(partition, box, [point], value)
+    partition.revalue(np.array([0.0, 0.5, 0.9, 1.0]))
+    assert partition.means.all.tolist() == [0.25, 1.0] and np.isnan(partition.values[2]) and partition.revisions == 1
+    partition.learn(2, 0.5)
+    assert partition.means.all.tolist() == [0.25, 0.75]

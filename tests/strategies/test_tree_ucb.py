@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from manyarms import Choice, ContextualTreeUCB, Float, Int, NoResult, RandomSearch, Space, TreeUCB
+from manyarms import Choice, ContextualTreeUCB, Float, Int, NoResult, PartitionUCB, RandomSearch, Space, TreeUCB
 from manyarms.strategies.contextual_tree_ucb import contextual_confidence
 from manyarms.strategies.tree_ucb import tree_confidence
 from manyarms.testing import play
@@ -151,3 +151,17 @@ def test_other_leaves_come_of_growing_on_and_of_growing_anew():
         made[refit] = search.regions()
         assert sum(np.prod(np.subtract(r.high, r.low)) for r in made[refit]) == pytest.approx(1)
     assert made[False] != made[True] != made["doubling"] != made[False]
+
+
+@pytest.mark.parametrize("kind", [TreeUCB, PartitionUCB])
+def test_rewards_of_any_scale_find_the_best_and_are_all_brought_to_the_scale_of_the_day(kind):
+    search = kind(Space(x=Float(-10, 10)), budget=120, seed=2)
+    rewards = []
+    while (pull := search.ask()) is not None:
+        rewards.append(-1e6 * (pull.config["x"] - 3) ** 2)
+        search.tell(pull, rewards[-1])
+    assert abs(search.best().config["x"] - 3) < 0.5
+    values = search.observations()[1]
+    assert values.min() >= 0 and values.max() <= 1
+    assert np.argsort(values, kind="stable").tolist() == np.argsort(rewards, kind="stable").tolist()
+    assert all(0 <= region.mean <= 1 for region in search.regions())

@@ -48,7 +48,7 @@ class ContextualTreeUCB:
     0.3
     """
 
-    unit_reward = True
+    unit_reward = False
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class ContextualTreeUCB:
         return self._rounds.partition.regions(self._beta(steps), given)
 
     def observations(self) -> tuple[Floats, Floats]:
-        """Where on the cube of contexts and arms each pull is, and its reward: NaN in flight, the worst so far if it failed."""
+        """Where on the cube of contexts and arms each pull is, and its value from 0 to 1: NaN in flight."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
     def promise(self, arm: int) -> float:

@@ -45,6 +45,7 @@ class Partition:
     def __init__(self, dimension: int, given: int = 0) -> None:
         self.dimension, self.given = dimension, given
         self.points = _Rows(dimension)
+        self.revisions = 0  # how often all values were changed
         self.values = Column(float)
         self.homes = Column(np.int64)
         self.merge()
@@ -149,6 +150,16 @@ class Partition:
         self._valued[box] += 1
         self._sums[box] += value
         self.means[box] = self._sums[box] / self._valued[box]
+
+    def revalue(self, values: Floats) -> None:
+        """All pulls are worth something else now; those in flight still nothing."""
+        self.revisions += 1
+        known = ~np.isnan(self.values.all)
+        self.values.all[known] = values[known]
+        homes = self.homes.all[known]
+        self._sums.all[:] = np.bincount(homes, self.values.all[known], minlength=len(self))
+        self.means.all[:] = 1.0
+        np.divide(self._sums.all, self._valued.all, out=self.means.all, where=self._valued.all > 0)
 
     @property
     def rewards(self) -> int:

@@ -42,7 +42,7 @@ class PartitionUCB:
     0.3
     """
 
-    unit_reward = True
+    unit_reward = False
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class PartitionUCB:
         return self._rounds.partition.regions(self._beta())
 
     def observations(self) -> tuple[Floats, Floats]:
-        """Where on the unit cube each arm is, and its reward: NaN in flight, the worst so far where it failed."""
+        """Where on the unit cube each arm is, and its reward from 0 to 1: NaN in flight, the worst so far where it failed."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
     def promise(self, arm: int) -> float:

@@ -112,10 +112,14 @@ class RegressionTree:
         self._refit = refit
         self._ceilings = Column(float)  # by box: no split gains more, times its rewards
         self._ceilings.append(0.0)
+        self._revisions = partition.revisions
 
     def learn(self, pull: int, rng: np.random.Generator) -> None:
         """Take in the reward of a pull: grow where it came or, if that is due, another tree from all of them."""
         partition = self._partition
+        if partition.revisions != self._revisions:
+            self._revisions = partition.revisions
+            self._ceilings.all[:] = math.inf
         if self._is_due(partition.rewards):
             partition.merge()
             self._ceilings = Column(float)
@@ -165,3 +169,4 @@ class RegressionTree:
     def load(self, state: State) -> None:
         """Take back what `state` gave."""
         self._ceilings = Column.of(state["ceilings"])
+        self._revisions = self._partition.revisions

@@ -10,8 +10,10 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from .book import Book, State
+from .column import Column
 from .partition import Floats, Partition
 from .protocol import Phase
+from .scaling import Adaptive
 from .standings import Standings
 
 _TRIES = 16  # for a config not seen before; then the box is taken to be used up
@@ -42,7 +44,8 @@ class Rounds:
     """What the strategies on the unit cube share: the book, the partition, and drawing an arm from a box.
 
     A pull in flight counts in its box. One that failed counts as the worst reward so far (0 if there is none), so that the
-    search leaves boxes where pulls fail.
+    search leaves boxes where pulls fail. Values are from 0 to 1: rewards that are not are brought there, all of them anew
+    whenever the scale changes.
 
     Args:
         space: makes the arms; it must encode.
@@ -56,6 +59,8 @@ class Rounds:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
         self.partition = Partition(given + dimension_of(space), given)
         self._standings = Standings(self.book)
+        self._scale = Adaptive()
+        self._rewards = Column(float)  # by arm; NaN in flight, or failed
         self._worst: float | None = None
 
     @property
@@ -67,6 +72,7 @@ class Rounds:
         """Draw a new arm from the box with the largest bound, and ask for its training."""
         box, config, point = self._found(beta, given)
         self.partition.add(box, point)
+        self._rewards.append(np.nan)
         return self.book.open(self.book.add(config), steps)
 
     def _found(self, beta: float, given: Sequence[float]) -> tuple[int, Any, Floats]:
@@ -107,11 +113,23 @@ class Rounds:
         reward = self.book.settle(pull, reward)
         if len(self.book.in_flight) == waiting:
             return False
+        arm, fitted = pull.arm.id, self._scale.fitted
         if reward is not None:
+            self._rewards[arm] = reward
             self._worst = reward if self._worst is None else min(self._worst, reward)
-            self._standings.tell(pull.arm.id, reward)
-        self.partition.learn(pull.arm.id, (self._worst or 0.0) if reward is None else reward)
+            self._standings.tell(arm, reward)
+            self._scale.scale(reward)
+        self.partition.learn(arm, self._value(reward))
+        if self._scale.fitted != fitted:
+            rewards = self._rewards.all
+            self.partition.revalue(np.where(np.isnan(rewards), self._value(None), self._scale.curve(rewards)))
         return True
+
+    def _value(self, reward: float | None) -> float:
+        """What a reward, or a failure, is worth from 0 to 1."""
+        if reward is None and self._worst is None:
+            return 0.0
+        return float(self._scale.curve(self._worst if reward is None else reward))
 
     def best(self) -> Arm:
         """Of the arms trained furthest the one with the largest reward; of equal ones that in the box with the largest mean."""
@@ -138,6 +156,8 @@ class Rounds:
             "book": self.book.state(),
             "partition": self.partition.state(),
             "standings": self._standings.state(),
+            "scale": self._scale.state(),
+            "rewards": self._rewards.all.copy(),
             "worst": self._worst,
         }
 
@@ -146,4 +166,6 @@ class Rounds:
         self.book.load(state["book"])
         self.partition.load(state["partition"])
         self._standings.load(state["standings"])
+        self._scale.load(state["scale"])
+        self._rewards = Column.of(state["rewards"])
         self._worst = state["worst"]

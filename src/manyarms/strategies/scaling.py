@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class Adaptive:
 
     def __init__(self) -> None:
         self._rewards: list[float] = []
-        self._fitted = 0  # how many rewards the curve was fitted to; 0: all within [0, 1] so far
+        self.fitted = 0
+        """How many rewards the curve was fitted to; 0: all within [0, 1] so far."""
         self._middle = 0.0
         self._reach = 1.0
 
@@ -73,22 +74,26 @@ class Adaptive:
         self._rewards.append(reward)
         n = len(self._rewards)
         outside = not 0.0 <= reward <= 1.0
-        if (self._fitted and n >= 2 * self._fitted) or (not self._fitted and outside):
+        if (self.fitted and n >= 2 * self.fitted) or (not self.fitted and outside):
             self._fit()
-        if not self._fitted:
-            return reward
-        distance = reward - self._middle
-        return 0.5 + 0.5 * distance / (self._reach + abs(distance))  # never divided by a tiny reach alone, which overflows
+        return float(self.curve(reward))
+
+    def curve(self, rewards: Any) -> Any:
+        """One or many rewards, on the scale as it is now."""
+        if not self.fitted:
+            return rewards
+        distances = rewards - self._middle
+        return 0.5 + 0.5 * distances / (self._reach + abs(distances))  # never divided by a tiny reach alone, which overflows
 
     def _fit(self) -> None:
         rewards = np.array(self._rewards)
-        self._fitted = len(rewards)
+        self.fitted = len(rewards)
         self._middle = float(np.median(rewards))
         self._reach = float(rewards.max() - self._middle) or 1.0
 
     def state(self) -> State:
-        return {"rewards": np.array(self._rewards), "fitted": self._fitted, "middle": self._middle, "reach": self._reach}
+        return {"rewards": np.array(self._rewards), "fitted": self.fitted, "middle": self._middle, "reach": self._reach}
 
     def load(self, state: State) -> None:
         self._rewards = state["rewards"].tolist()
-        self._fitted, self._middle, self._reach = state["fitted"], state["middle"], state["reach"]
+        self.fitted, self._middle, self._reach = state["fitted"], state["middle"], state["reach"]

@@ -49,7 +49,7 @@ class TreeUCB:
     0.3
     """
 
-    unit_reward = True
+    unit_reward = False
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class TreeUCB:
         return self._rounds.partition.regions(tree_confidence(self._rounds.number, self.v))
 
     def observations(self) -> tuple[Floats, Floats]:
-        """Where on the unit cube each arm is, and its reward: NaN in flight, the worst so far where it failed."""
+        """Where on the unit cube each arm is, and its reward from 0 to 1: NaN in flight, the worst so far where it failed."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
     def promise(self, arm: int) -> float:
