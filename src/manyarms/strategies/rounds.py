@@ -59,7 +59,7 @@ class Rounds:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
         self.partition = Partition(given + dimension_of(space), given)
         self._standings = Standings(self.book)
-        self._scale = Adaptive()
+        self._scale = Adaptive(slack=0.5)
         self._rewards = Column(float)  # by arm; NaN in flight, or failed
         self._worst: float | None = None
 

@@ -57,12 +57,16 @@ class Adaptive:
 
     The curve is fitted again each time the number of rewards has doubled, so that arms are compared on nearly one scale.
 
+    Args:
+        slack: rewards may also leave [0, 1] by so much, as noise lets them, and are left alone.
+
     >>> scaler = Adaptive()
     >>> [round(scaler.scale(reward), 2) for reward in (-3.0, -2.0, -1e9, -2.5)]
     [0.5, 0.75, 0.0, 0.62]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, slack: float = 0.0) -> None:
+        self._slack = slack
         self._rewards: list[float] = []
         self.fitted = 0
         """How many rewards the curve was fitted to; 0: all within [0, 1] so far."""
@@ -73,7 +77,7 @@ class Adaptive:
         reward = min(max(reward, -1e300), 1e300)  # so that differences stay finite
         self._rewards.append(reward)
         n = len(self._rewards)
-        outside = not 0.0 <= reward <= 1.0
+        outside = not -self._slack <= reward <= 1.0 + self._slack
         if (self.fitted and n >= 2 * self.fitted) or (not self.fitted and outside):
             self._fit()
         return float(self.curve(reward))
