@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from .. import checks
 from ..errors import ManyarmsError
 from ..spaces import Choice, Float, Int, Space
+from ..spaces.breeding import Brood, Known, Points
 
 Curves = NDArray[np.float64]
 
@@ -38,9 +40,10 @@ class TableSpace:
     """
 
     def __init__(self, space: Space, configs: list[dict[str, Any]]) -> None:
-        self._space = space
+        self.around = space
+        """What the rows are points of."""
         self.configs = configs
-        self._points = np.array([space.encode(config) for config in configs])
+        self.points = np.array([space.encode(config) for config in configs])
         self.dimension = space.dimension
         self._rows = {self._key(config): row for row, config in enumerate(configs)}
 
@@ -54,36 +57,78 @@ class TableSpace:
 
     def mutate(self, config: Mapping[str, Any], rng: np.random.Generator, size: float = 0.1) -> dict[str, Any]:
         """The mutated config if it is a row, else the nearest other row."""
-        mutant = self._space.mutate(config, rng, size)
-        return mutant if self.contains(mutant) else self._nearest(self._space.encode(mutant), but=self.row(config))
+        mutant = self.around.mutate(config, rng, size)
+        return mutant if self.contains(mutant) else self._nearest(self.around.encode(mutant), but=self.row(config))
 
     def crossover(self, a: Mapping[str, Any], b: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         """The crossed config if it is a row, else the nearest one."""
-        child = self._space.crossover(a, b, rng)
-        return child if self.contains(child) else self._nearest(self._space.encode(child))
+        child = self.around.crossover(a, b, rng)
+        return child if self.contains(child) else self._nearest(self.around.encode(child))
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """The row's point of the unit cube."""
-        return np.array(self._points[self.row(config)])
+        return np.array(self.points[self.row(config)])
 
     def decode(self, vector: Any) -> dict[str, Any]:
         """The row nearest to a point."""
         return self._nearest(np.asarray(vector, dtype=float))
 
+    def snap(self, config: Mapping[str, Any], taken: Iterable[int] = ()) -> int:
+        """The number of the row nearest to a config of the space around: itself where it is a row, else none of those taken."""
+        if self.contains(config):
+            return self.row(config)
+        distances = ((self.points - self.around.encode(config)) ** 2).sum(axis=1)
+        free = np.ones(len(distances), dtype=bool)
+        free[list(taken)] = False
+        return int(np.where(free, distances, np.inf).argmin() if free.any() else distances.argmin())
+
+    def breeder(self) -> _Rows:
+        """Makes many rows at once."""
+        return _Rows(self)
+
     def contains(self, config: Any) -> bool:
         """Whether it is a row."""
         return (
-            isinstance(config, Mapping) and config.keys() == self._space.parameters.keys() and self._key(config) in self._rows
+            isinstance(config, Mapping) and config.keys() == self.around.parameters.keys() and self._key(config) in self._rows
         )
 
     def _key(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(config[name] for name in self._space.parameters)  # in this order: JSON may have changed it
+        return tuple(config[name] for name in self.around.parameters)  # in this order: JSON may have changed it
 
     def _nearest(self, point: NDArray[np.float64], but: int | None = None) -> dict[str, Any]:
-        distances = ((self._points - point) ** 2).sum(axis=1)
+        distances = ((self.points - point) ** 2).sum(axis=1)
         if but is not None and len(self.configs) > 1:
             distances[but] = np.inf
         return dict(self.configs[int(distances.argmin())])
+
+
+class _Rows:
+    """Makes configs of the space around, all at once, and takes the nearest row of each: of a mutant, the nearest other row."""
+
+    def __init__(self, space: TableSpace) -> None:
+        self._space, self._around = space, space.around.breeder()
+        self._squares = (space.points**2).sum(axis=1)
+        options = [len(getattr(parameter, "options", ())) for parameter in space.around.parameters.values()]
+        self._complete = math.prod(options) == len(space.configs)  # every config is a row
+
+    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+        rows = rng.integers(len(self._space.configs), size=count)
+        return self._space.points[rows], lambda i: dict(self._space.configs[rows[i]])
+
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+        return self._nearest(self._around.mutate(parent, sizes, rng), but=self._space.row(parent[0]))
+
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+        return self._nearest(self._around.cross(parent, others, rng))
+
+    def _nearest(self, brood: Brood, but: int | None = None) -> Brood:
+        if self._complete or not len(brood[0]):
+            return brood
+        distances = self._squares - 2.0 * brood[0] @ self._space.points.T
+        if but is not None and len(self._space.configs) > 1:
+            distances[:, but] = np.inf
+        rows = distances.argmin(axis=1)
+        return self._space.points[rows], lambda i: dict(self._space.configs[rows[i]])
 
 
 class TableProblem:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .breeding import Together
 from .choice import Choice
 from .joint import Joint
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
@@ -90,6 +91,10 @@ class Space:
             config[name] = parameter.decode(vector[at : at + parameter.dimension])
             at += parameter.dimension
         return config
+
+    def breeder(self) -> Together:
+        """Makes many configs at once."""
+        return Together(self.parameters)
 
     def describe(self) -> Any:
         """The space as JSON; `restore` makes it again."""
