@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -15,15 +14,13 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .book import Book, State
 from .column import Column
-from .neighbours import Neighbours
+from .nursery import Nursery, Option
 from .outlook import Outlook, gain, rung_stops
 from .protocol import Phase
 from .ranking import Ranking
 
 Array = NDArray[Any]
 
-_SIZES = (0.03, 0.1, 0.2, 0.4)  # of mutations, among which the forecast chooses
-_CANDIDATES = 64
 _DRAWS = 10  # for a config not seen before
 _PLAIN = 0.25  # of the mutants are drawn and not chosen: the search also goes finer than the forecast can see
 _FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
@@ -101,9 +98,7 @@ class AdaptiveMutantUCB:
         self._rankings = [Ranking() for _ in range(len(self.stops) + 1)]  # by rung, so that a correction moves them all at once
         self._paused, self._whole = range(1, len(self.stops)), range(len(self.stops), len(self.stops) + 1)  # rungs
         encodes = hasattr(space, "encode") and hasattr(space, "dimension")
-        self._neighbours = Neighbours(space.dimension) if checks.flag("surrogate", surrogate) and encodes else None
-        self._crosses = hasattr(space, "crossover")
-        self._sized = "size" in inspect.signature(space.mutate).parameters
+        self._nursery = Nursery(space) if checks.flag("surrogate", surrogate) and encodes else None
         self._averages = Column(float)  # by arm: the running average of its rewards
         self._means = Column(float)  # by arm: their plain mean
         self._rewards = Column(float)  # by arm: the last
@@ -123,7 +118,7 @@ class AdaptiveMutantUCB:
             return self._train(self._drawn(None))
         self._measure()
         paused, whole = self._leader(self._paused), self._leader(self._whole)
-        fresh = book.rng.random() < fresh_probability(self._pulls, self._neighbours is not None)
+        fresh = book.rng.random() < fresh_probability(self._pulls, self._nursery is not None)
         if fresh or (paused is None and whole is None):
             return self._train(self._newcomer(None))
         due = self._trainings < _TRAINED * (self._pulls - self.initial)
@@ -238,22 +233,22 @@ class AdaptiveMutantUCB:
             self._rewards.append(-math.inf)
             self._rungs.append(0)
             self._chosen.append(0)
-            if self._neighbours is not None:
-                self._neighbours.add(self.book.space.encode(arm.config))
+            if self._nursery is not None:
+                self._nursery.add(arm.config)
         return arm
 
     def _newcomer(self, parent: int | None) -> Arm:
         """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
-        chosen = self._neighbours is not None and (parent is None or self.book.rng.random() >= _PLAIN)
-        if self._neighbours is None or not chosen or not len(arms := self._trained()):
+        chosen = self._nursery is not None and (parent is None or self.book.rng.random() >= _PLAIN)
+        if self._nursery is None or not chosen or not len(arms := self._trained()):
             return self._drawn(parent)
         scores = self._scores(arms)
-        candidates = self._candidates(parent, arms, scores)
-        points = np.array([self.book.space.encode(config) for config, _ in candidates])
-        arms, scores = self._with_failed(arms, scores)
-        trainings = np.maximum(self._rungs.all[arms], 1)
-        outlook = self._neighbours.outlook(points, arms, scores, trainings, self._median, self._spread)
-        return self._unseen(candidates[i] for i in np.argsort(-outlook))
+        parent = int(arms[scores.argmax()]) if (fresh := parent is None) else parent
+        known = self._with_failed(arms, scores)
+        trainings = np.maximum(self._rungs.all[known[0]], 1)
+        candidates = self._nursery.candidates(self.book, parent, fresh, arms, scores)
+        heights = self._nursery.forecast.outlook(candidates.points, *known, trainings, self._median, self._spread)
+        return self._unseen(map(candidates.option, np.argsort(-heights).tolist()))
 
     def _with_failed(self, arms: Array, scores: Array) -> tuple[Array, Array]:
         """The arms and scores, those that failed among them: as bad as can be, lest their places look merely unknown."""
@@ -273,31 +268,12 @@ class AdaptiveMutantUCB:
         config = self.book.arms[parent].config
         return self._unseen((space.mutate(config, rng), (parent,)) for _ in range(_DRAWS))
 
-    def _unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm:
+    def _unseen(self, options: Iterable[Option]) -> Arm:
         """The first config that is new; where none is, the space may be used up, and the best paused arm is trained on."""
         arm = self.book.unseen(options)
         if arm is None and (paused := self._leader(self._paused)) is not None:
             return self.book.arms[paused[1]]
         return self._new(arm if arm is not None else self.book.sample())
-
-    def _candidates(self, parent: int | None, arms: Array, scores: Array) -> list[tuple[Any, tuple[int, ...]]]:
-        """Mutants of the parent at several sizes and crossings with good arms; for a fresh arm, half of them random."""
-        space, rng, known = self.book.space, self.book.rng, self.book.arms
-        candidates: list[tuple[Any, tuple[int, ...]]] = []
-        if parent is None:
-            candidates = [(space.sample(rng), ()) for _ in range(_CANDIDATES // 2)]
-            parent = int(arms[scores.argmax()])
-        config = known[parent].config
-        drawn = rng.integers(len(arms), size=(_CANDIDATES - len(candidates), 4))
-        partners = arms[drawn[np.arange(len(drawn)), scores[drawn].argmax(axis=1)]].tolist()  # each the best of four
-        for other in partners:
-            if self._crosses and other != parent and rng.random() < 0.25:
-                candidates.append((space.crossover(config, known[other].config, rng), (parent, other)))
-            elif self._sized:
-                candidates.append((space.mutate(config, rng, _SIZES[int(rng.random() * len(_SIZES))]), (parent,)))
-            else:
-                candidates.append((space.mutate(config, rng), (parent,)))
-        return candidates
 
     def _finish(self) -> Pull | None:
         """With less than a full training left nothing new is begun: the best arm that can be trained to the end is."""
@@ -340,6 +316,7 @@ class AdaptiveMutantUCB:
             "chosen": np.array(self._chosen, dtype=np.int64),
             "counts": [self._pulls, self._trainings, self._told, self._measured],
             "spread": [self._median, self._spread],
+            "forecast": None if self._nursery is None else self._nursery.forecast.state(),
         }
 
     def load(self, state: State) -> None:
@@ -352,7 +329,8 @@ class AdaptiveMutantUCB:
         self._chosen = state["chosen"].tolist()
         self._pulls, self._trainings, self._told, self._measured = state["counts"]
         self._median, self._spread = state["spread"]
-        if self._neighbours is not None:
-            self._neighbours = Neighbours(self.book.space.dimension)
+        if self._nursery is not None:
+            self._nursery = Nursery(self.book.space)
             for arm in self.book.arms:
-                self._neighbours.add(self.book.space.encode(arm.config))
+                self._nursery.add(arm.config)
+            self._nursery.forecast.load(state["forecast"])
