@@ -12,6 +12,7 @@ from scipy import stats
 from manyarms import AdaptiveMutantUCB, Arm, Choice, Float, Int, ManyarmsError, MutantUCB, Pull, Space
 from manyarms.problems import (
     CurveWorld,
+    Hartmann,
     Reservoir,
     TableProblem,
     TableSpace,
@@ -50,6 +51,7 @@ PROBLEMS = {
     "bernoulli": lambda: Reservoir(1, 3),
     "gaussian": lambda: Reservoir(2, 1, low=-3, high=5, noise=0.4),
     **{kind: lambda kind=kind: CurveWorld(kind, dimensions=3, seed=4) for kind in KINDS},
+    "hartmann": lambda: Hartmann(3, noise=0.3, seed=2),
     "table": table,
 }
 

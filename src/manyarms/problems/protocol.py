@@ -16,15 +16,19 @@ class Problem(Protocol):
         name: for tables and plots.
         space: makes the configs.
         max_steps: of a full training.
-        best: the largest value any config has.
-        typical: the value of a middling random config; with `best` it makes regrets of different problems comparable.
     """
 
     name: str
     space: Any
     max_steps: int
-    best: float
-    typical: float
+
+    @property
+    def best(self) -> float:
+        """The largest value any config has, or the largest known."""
+
+    @property
+    def typical(self) -> float:
+        """The value of a middling random config; with `best` it makes regrets of different problems comparable."""
 
     def reward(self, config: Any, step: int, seed: int) -> float | None:
         """What a pull that ends after `step` steps returns; None where the training diverges. `seed` is of the noise."""
