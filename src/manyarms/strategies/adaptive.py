@@ -24,6 +24,7 @@ Array = NDArray[Any]
 _DRAWS = 10  # for a config not seen before
 _PLAIN = 0.25  # of the mutants are drawn and not chosen: the search also goes finer than the forecast can see
 _FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
+_DOOMED = 100.0  # spreads by which a candidate promises less where the arm next to it failed
 _TRAINED = 1 / 3  # of the pulls after the initial arms at least train an arm on
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
 
@@ -248,6 +249,8 @@ class AdaptiveMutantUCB:
         trainings = np.maximum(self._rungs.all[known[0]], 1)
         candidates = self._nursery.candidates(self.book, parent, fresh, arms, scores)
         heights = self._nursery.forecast.outlook(candidates.points, *known, trainings, self._median, self._spread)
+        if self.book.failed:
+            heights[self._nursery.doomed(candidates.points, self.book.failed)] -= _DOOMED
         return self._unseen(map(candidates.option, np.argsort(-heights).tolist()))
 
     def _with_failed(self, arms: Array, scores: Array) -> tuple[Array, Array]:

@@ -84,20 +84,17 @@ class Forecast:
         self._lengths = np.full(dimension, self._typical)
         self._noise = _NOISE
         self._learned = 0  # arms when the lengths were learned
-        self._points = np.zeros((64, dimension))
-        self._count = 0
+        self.points = np.zeros((64, dimension))
+        """Of the arms, in their order, and room for more."""
+        self.count = 0
+        """How many arms there are."""
 
     def add(self, point: Array) -> None:
         """The next arm's place, in the order of arms."""
-        if self._count == len(self._points):
-            self._points = np.concatenate([self._points, np.zeros_like(self._points)])
-        self._points[self._count] = point
-        self._count += 1
-
-    def point(self, arm: int) -> Array:
-        """An arm's place."""
-        place: Array = self._points[arm]
-        return place
+        if self.count == len(self.points):
+            self.points = np.concatenate([self.points, np.zeros_like(self.points)])
+        self.points[self.count] = point
+        self.count += 1
 
     def outlook(self, candidates: Array, arms: Array, scores: Array, trainings: Array, median: float, spread: float) -> Array:
         """What each candidate promises, in spreads above the median: its forecast, and as much again as it is uncertain.
@@ -110,11 +107,11 @@ class Forecast:
             median, spread: of all scores.
         """
         some = _that_matter(scores)
-        points = self._points[arms[some]]
+        points = self.points[arms[some]]
         heights = np.clip((scores[some] - median) / (spread or 1.0), -_WORST, _BEST)
         doubt = 0.1 + 1.0 / trainings[some]
-        if len(some) >= _LEAST and self._count >= self._learned * _STALE:
-            self._learned = self._count
+        if len(some) >= _LEAST and self.count >= self._learned * _STALE:
+            self._learned = self.count
             self._learn(points, heights, doubt)
         scaled = points / self._lengths
         lower = factor(kernel(scaled, scaled), self._noise * doubt)

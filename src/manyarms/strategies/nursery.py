@@ -20,6 +20,7 @@ Option = tuple[Any, tuple[int, ...]]
 _CANDIDATES = 64
 _RANDOM = 0.5  # of the candidates for a fresh arm
 _CROSSED = 0.25  # of the others, where the space crosses
+_REMEMBERED = 1024  # arms, when it comes to failures
 _SIZES = np.array([0.03, 0.1, 0.2, 0.4])  # of mutations
 
 
@@ -72,8 +73,15 @@ class Nursery:
 
         return Candidates(np.concatenate([points for points, _ in broods]), option)
 
+    def doomed(self, points: Array, failed: set[int]) -> Array:
+        """Whether the arm nearest to each point failed, of the newest arms: the forecast looks at few, and forgets them."""
+        first = max(0, self.forecast.count - _REMEMBERED)
+        arms = self.forecast.points[first : self.forecast.count]
+        nearest = (np.einsum("ij,ij->i", arms, arms) - 2.0 * points @ arms.T).argmin(axis=1)
+        return np.isin(nearest + first, list(failed))
+
     def _known(self, book: Book, arm: int) -> Known:
-        return book.arms[arm].config, self.forecast.point(arm)
+        return book.arms[arm].config, self.forecast.points[arm]
 
 
 def _good(arms: Array, scores: Array, count: int, rng: np.random.Generator) -> list[int]:
