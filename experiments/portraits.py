@@ -51,6 +51,11 @@ def crossing(seed: int) -> Problem:
     return CurveWorld("crossing", max_steps=9, seed=100 + seed)
 
 
+def wide(seed: int) -> Problem:
+    """Many parameters, and short trainings: three stages of 27 arms, and as many again."""
+    return CurveWorld("fast", dimensions=10, max_steps=3, seed=100 + seed)
+
+
 def coins(seed: int) -> Problem:
     return Coins(1, 1)
 
@@ -74,6 +79,7 @@ PORTRAITS = {  # by plot
     "hyperband": Portrait(ma.Hyperband),
     "asha": Portrait(ma.ASHA),
     "steady-state-ea": Portrait(ma.SteadyStateEA, crossing),
+    "harmonica": Portrait(ma.Harmonica, wide),
     "random-search": Portrait(ma.RandomSearch),
 }
 

@@ -8,6 +8,7 @@ from .contextual_tree_ucb import ContextualTreeUCB
 from .d_ttts import DTTTS
 from .er_ucb import ERUCB
 from .extreme_ucb import ExtremeUCB
+from .harmonica import Harmonica
 from .hyperband import Hyperband
 from .infinite_ucb_e import InfiniteUCBE
 from .mutant_ucb import MutantUCB
@@ -32,6 +33,7 @@ __all__ = [
     "ContextualTreeUCB",
     "EpsilonGreedy",
     "ExtremeUCB",
+    "Harmonica",
     "Hyperband",
     "InfiniteUCBE",
     "MutantUCB",

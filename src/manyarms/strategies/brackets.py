@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..core import Arm, Pull
 from .book import Book, State
@@ -27,13 +27,17 @@ class Brackets:
         book: of the search.
         ladders: of the brackets, in turn, again and again.
         spares: of smaller ones, largest first: where the budget does not hold the next ladder, the first that it holds.
+        draw: makes each new arm, one that the book has just added; by default at random.
     """
 
-    def __init__(self, book: Book, ladders: Sequence[Ladder], spares: Sequence[Ladder]) -> None:
+    def __init__(
+        self, book: Book, ladders: Sequence[Ladder], spares: Sequence[Ladder], draw: Callable[[], Arm] | None = None
+    ) -> None:
         first = ladders[0]
         if book.budget is not None and book.budget < first.steps:
             raise ValueError(f"budget must be at least {first.steps}, one bracket of {first}; got {book.budget}")
         self._book = book
+        self._draw = book.fresh if draw is None else draw
         self._ladders = ladders
         self._spares = spares
         self._open: list[Bracket] = []
@@ -46,20 +50,27 @@ class Brackets:
             if bracket.waiting and bracket.steps <= left:
                 return self._pull(bracket)
         due = self._ladders[self._turn]
-        free = left - sum(bracket.reserved for bracket in self._open)
-        fitting = next((ladder for ladder in (due, *self._spares) if ladder.steps <= free), None)
-        if fitting is None:
-            return None
+        fitting = next(filter(self._fits, (due, *self._spares)), None)
         if fitting is due:
             self._turn = (self._turn + 1) % len(self._ladders)
-        self._open.append(Bracket(fitting))
+        return None if fitting is None else self._start(fitting)
+
+    def beside(self, ladder: Ladder) -> Pull | None:
+        """The first pull of a bracket that is out of turn; None if the budget does not hold it."""
+        return self._start(ladder) if self._fits(ladder) else None
+
+    def _fits(self, ladder: Ladder) -> bool:
+        return ladder.steps <= self._book.left - sum(bracket.reserved for bracket in self._open)
+
+    def _start(self, ladder: Ladder) -> Pull:
+        self._open.append(Bracket(ladder))
         return self._pull(self._open[-1])
 
     def _pull(self, bracket: Bracket) -> Pull:
         steps, promoted = bracket.steps, bracket.next()
         if promoted is not None:
             return self._book.open(self._book.arms[promoted], steps)
-        arm = self._book.fresh()
+        arm = self._draw()
         bracket.enter(arm.id)
         return self._book.open(arm, steps)
 
@@ -82,12 +93,12 @@ class Brackets:
         again = self._book.can_train(arm) and any(arm in bracket for bracket in self._open)
         return self._standings.promise(arm, again)
 
-    def plan(self) -> list[Phase]:
-        """A phase for each ladder, as often as the budget holds it."""
+    def plan(self, apart: int = 0) -> list[Phase]:
+        """A phase for each ladder, as often as the budget holds it, with so many steps set apart."""
         budget = self._book.budget
         if budget is None:
             return [Phase(f"brackets of {ladder}", None, None) for ladder in self._ladders]
-        rounds, left = divmod(budget, sum(ladder.steps for ladder in self._ladders))
+        rounds, left = divmod(budget - apart, sum(ladder.steps for ladder in self._ladders))
         counts = Counter(dict.fromkeys(self._ladders, rounds))
         for ladder in self._ladders:
             if ladder.steps > left:
