@@ -42,7 +42,7 @@ class AdaptiveMutantUCB:
     2. The arm with the largest sum is trained on; once it is trained to the end, it is mutated.
     3. But every third pull or more trains an arm on: what arms should become is only learned from those that do.
     4. Few arms to begin with, and fresh random ones all along, ever more rarely.
-    5. Where the space encodes, a newcomer is the most promising of many candidates, by the scores of the arms near them.
+    5. Where the space encodes, a newcomer is the most promising of many candidates, by a forecast from the arms so far.
     6. Only arms trained to the end are recommended, as soon as there is one.
 
     Args:
@@ -52,7 +52,7 @@ class AdaptiveMutantUCB:
         initial: random arms to begin with; fewer where the budget is small.
         exploration: the bonus of an arm chosen once, in spreads of the scores (from the median to the best).
         slices: pulls that a full training is cut into, at most one a step.
-        surrogate: choose newcomers by the arms near them, where the space encodes.
+        surrogate: choose newcomers by a forecast, where the space encodes.
         seed: of its generator.
 
     >>> from manyarms import AdaptiveMutantUCB, Float, Space

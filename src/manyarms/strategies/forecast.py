@@ -29,32 +29,25 @@ def kernel(a: Array, b: Array) -> Array:
     return np.asarray(np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents))
 
 
-def factor(covariance: Array, noise: Array) -> Array:
-    """The lower Cholesky factor of the covariance of noisy scores."""
-    from scipy.linalg.lapack import dpotrf  # at the first question: the library imports without SciPy
+def whitening(covariance: Array, noise: Array) -> Array:
+    """The inverse of the lower Cholesky factor of the covariance of noisy scores: it makes them independent, of variance 1."""
+    from scipy.linalg.lapack import dpotrf, dtrtri  # at the first question: the library imports without SciPy
 
-    noisy = covariance.copy()
+    noisy = covariance.copy()  # in one piece
     noisy.flat[:: len(noisy) + 1] += noise + 1e-8
     lower, failed = dpotrf(noisy.T, lower=1, overwrite_a=1)  # symmetric: the transpose is the same, in LAPACK's order
     if failed:
         raise np.linalg.LinAlgError("the covariance is not positive definite")
-    return np.asarray(lower)
-
-
-def solve(lower: Array, right: Array) -> Array:
-    """The solution of a triangular system."""
-    from scipy.linalg.lapack import dtrtrs
-
-    return np.asarray(dtrtrs(lower, right, lower=1)[0])
+    return np.asarray(dtrtri(lower, lower=1, overwrite_c=1)[0])
 
 
 def likelihood(points: Array, scores: Array, noise: Array) -> tuple[float, Array]:
     """The log-likelihood of scores at points in units of their lengths, at the best variance and up to a constant; and its
     slope along the logarithm of each length, and last of the noise."""
     covariance = kernel(points, points)
-    inverse = solve(factor(covariance, noise), np.eye(len(points), order="F"))  # of the factor
-    log_determinant = -2.0 * float(np.log(np.diag(inverse)).sum())
-    precision = inverse.T @ inverse
+    whiten = whitening(covariance, noise)
+    log_determinant = -2.0 * float(np.log(np.diag(whiten)).sum())
+    precision = whiten.T @ whiten
     weights = precision @ scores
     variance = max(float(scores @ weights) / len(scores), 1e-12)
     slopes = np.outer(weights, weights) / variance - precision  # along each entry of the covariance, twice
@@ -113,13 +106,14 @@ class Forecast:
         if len(some) >= _LEAST and self.count >= self._learned * _STALE:
             self._learned = self.count
             self._learn(points, heights, doubt)
-        scaled = points / self._lengths
-        lower = factor(kernel(scaled, scaled), self._noise * doubt)
-        shared = solve(lower, kernel(candidates / self._lengths, scaled).T)
-        residue = solve(lower, heights)
+        n, both = len(some), np.concatenate([points, candidates]) / self._lengths
+        covariance = kernel(both, both[:n])
+        whiten = whitening(covariance[:n], self._noise * doubt)
+        shared = covariance[n:] @ whiten.T
+        residue = whiten @ heights
         variance = float(residue @ residue) / len(residue)
-        left = np.maximum(1.0 - np.einsum("ij,ij->j", shared, shared), 0.0)
-        return np.asarray(residue @ shared + np.sqrt(variance * left))
+        left = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
+        return np.asarray(shared @ residue + np.sqrt(variance * left))
 
     def _learn(self, points: Array, heights: Array, doubt: Array) -> None:
         """A few steps uphill, in the logarithms of the lengths and of the noise: what explains the scores better is kept."""
