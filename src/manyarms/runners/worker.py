@@ -22,7 +22,7 @@ READY = "ready"
 def main(pipe: int, lifeline: int) -> None:
     """Serve the study on the other end of `pipe`; die with it, even in the middle of a pull."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the study's to handle
-    _die_with_the_study(lifeline)
+    die_with(lifeline)
     connection = Connection(pipe)
     try:
         function = cloudpickle.loads(connection.recv_bytes())
@@ -40,8 +40,8 @@ def main(pipe: int, lifeline: int) -> None:
             connection.send_bytes(cloudpickle.dumps(outcome))
 
 
-def _die_with_the_study(lifeline: int) -> None:
-    """Have this process, and all it starts, killed when the study is gone: only the study holds the other end of the pipe.
+def die_with(lifeline: int) -> None:
+    """Have this process, and all it starts, killed when its owner is gone: only the owner holds the other end of the pipe.
 
     Where it can, the kernel does it, since a thread has to wait for code that keeps the interpreter's lock.
     """

@@ -1,0 +1,192 @@
+"""`race`, with curves that take no time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import psutil
+import pytest
+from commands import quick_directory, refused
+
+from manyarms import cli
+from manyarms.cli import race as door
+from manyarms.race.entrants import CHAMPION
+
+FAST = ("race", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
+TWO = (*FAST, "--strategies", CHAMPION, "RandomSearch")
+KEY = ["family", "problem", "entrant", "seed", "budget", "trainings", "version"]
+
+
+def stored(path):
+    """What the file holds, in one order, without what differs from time to time."""
+    return pd.read_parquet(path).drop(columns="deciding").sort_values(KEY, ignore_index=True)
+
+
+def started(*arguments):
+    """The command in a process of its own, once the first heats are in its file."""
+    command = [sys.executable, "-m", "manyarms", *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    began = time.monotonic()
+    while not os.path.exists("race.parquet"):
+        assert process.poll() is None and time.monotonic() < began + 60
+        time.sleep(0.002)
+    return process
+
+
+@pytest.fixture(scope="module")
+def race_file():
+    """A race of two entrants on two problems."""
+    with quick_directory() as directory:
+        path = os.path.join(directory, "race.parquet")
+        with pytest.raises(SystemExit) as end:
+            cli.main([str(argument) for argument in (*TWO, "--seeds", 2, "--quiet", "--out", path)])
+        assert end.value.code == 0
+        yield path
+
+
+@pytest.fixture
+def raced(manyarms, race_file):
+    """Runs a command where that race was run."""
+    shutil.copy(race_file, ".")
+    return manyarms
+
+
+def test_a_race_prints_tables_and_fills_its_file(place, manyarms):
+    answer = manyarms(*TWO, "--seeds", 2, "--markdown", "tables.md", "--plots", "plots")
+    assert answer.code == 0, answer.err
+    for words in ("Regret in %, fast curves: 2 problems, 2 seeds", "Mean rank over 2 problems", "Time spent deciding"):
+        assert words in answer.out and f"### {words}" in (place / "tables.md").read_text()
+    assert "8 heats, 8 of them new" in answer.err
+    assert {path.name for path in (place / "plots").iterdir()} == {"anytime.png", "differences-5.png"}
+    rows = stored(place / "race.parquet")
+    assert len(rows) == 8 * 4 and rows["trainings"].unique().tolist() == [1, 2, 3, 5]
+    assert not rows.duplicated(KEY).any()
+
+
+def test_only_what_is_missing_runs(place, raced):
+    before = pd.read_parquet("race.parquet")
+    answer = raced(*TWO, "--seeds", 2)
+    assert "8 heats, 0 of them new" in answer.err
+    assert pd.read_parquet("race.parquet").equals(before)
+    answer = raced(*TWO, "--seeds", 3, "--half", "tuned")
+    assert "6 heats, 2 of them new" in answer.err
+    assert "1 problem, 3 seeds" in answer.out
+    answer = raced(*TWO[:-1], "--seeds", 1)
+    assert "2 heats, 0 of them new" in answer.err and "RandomSearch" not in answer.out
+
+
+def test_named_entrants_run_again(place, raced):
+    before = pd.read_parquet("race.parquet")
+    answer = raced(*TWO, "--seeds", 1, "--again", "randomsearch")
+    assert "4 heats, 2 of them new" in answer.err
+    pd.testing.assert_frame_equal(stored("race.parquet"), stored_of(before))
+    deciding = pd.read_parquet("race.parquet").merge(before, on=KEY)
+    changed = deciding[deciding["deciding_x"] != deciding["deciding_y"]]
+    assert set(changed["entrant"]) == {"RandomSearch"} and set(changed["seed"]) == {0}
+
+
+def stored_of(rows):
+    return rows.drop(columns="deciding").sort_values(KEY, ignore_index=True)
+
+
+def test_a_race_killed_midway_goes_on_and_ends_as_if_it_had_not_been(place, manyarms):
+    arguments = (*TWO, "--seeds", 15, "--quiet")
+    process = started(*arguments)
+    workers = psutil.Process(process.pid).children(recursive=True)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    alive = psutil.wait_procs(workers, timeout=5)[1]
+    assert not alive
+    kept = stored("race.parquet")
+    assert 0 < len(kept) < 60 * 4 and (kept.groupby(KEY[:-2]).size() == 4).all()
+    assert manyarms(*arguments).code == 0
+    whole = stored("race.parquet")
+    assert len(whole) == 60 * 4 and not whole.duplicated(KEY).any()
+    assert manyarms(*arguments, "--out", "other.parquet").code == 0
+    pd.testing.assert_frame_equal(whole, stored("other.parquet"))
+
+
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(place, manyarms):
+    process = started(*TWO, "--seeds", 200)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and out == ""
+    heats = pd.read_parquet("race.parquet").groupby(KEY[:-2]).ngroups
+    assert f"Stopped: {heats} of 800 heats are kept in race.parquet. Run the same line again: it goes on." in err
+    assert "Traceback" not in err
+
+
+def test_a_heat_that_fails_is_told_at_the_end_and_the_others_stay(place, manyarms):
+    answer = manyarms("race", "--problems", "fast curves", "--peers", "none", "--budget", 1, "--seeds", 2, "--workers", 1)
+    assert answer.code == 1
+    assert "failed: ValueError: budget must be" in answer.err and "(and 3 more like it)" in answer.err
+    assert "Regret in %" in answer.out and CHAMPION in set(stored("race.parquet")["entrant"])
+
+
+def test_a_report_runs_nothing_and_may_show_less(place, raced, monkeypatch):
+    monkeypatch.setattr(door, "_run", None)
+    before = (place / "race.parquet").stat().st_mtime_ns
+    full = raced("race", "--report")
+    assert full.code == 0 and "2 problems, 2 seeds" in full.out and full.err == ""
+    part = raced("race", "--report", "--half", "reported", "--strategies", CHAMPION.lower(), "--seeds", 1, "--budget", 3)
+    assert part.code == 0 and "1 problem, 1 seed" in part.out and "RandomSearch" not in part.out
+    assert (place / "race.parquet").stat().st_mtime_ns == before
+    assert refused(raced("race", "--report", "--problems", "LCBench"), 2, "--problems must be among fast curves; got 'LCBench'")
+    assert refused(raced("race", "--report", "--strategies", "none"), 2, "holds no heat of this kind")
+
+
+def test_a_report_of_nothing_is_refused(manyarms):
+    assert refused(manyarms("race", "--report"), 1, "there is no 'race.parquet'")
+
+
+@pytest.mark.parametrize("arguments", [TWO, ("race", "--report")])
+def test_a_damaged_file_is_refused(place, manyarms, arguments):
+    (place / "race.parquet").write_bytes(b"PAR1")
+    assert refused(manyarms(*arguments), 1, "'race.parquet' is damaged or no Parquet file")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--problems", "slow"), 2, "--problems must be among LCBench, TaskSet"),
+        (("--strategies", "UCB"), 2, "--strategies must be among AdaptiveMutantUCB, MutantUCB"),
+        (("--peers", "Optuna"), 2, "--peers must be among "),
+        (("--again", "Optuna"), 2, "--again must be among "),
+        (("--seeds", 0), 2, "--seeds must be at least 1, got 0"),
+        (("--budget", 0), 2, "--budget must be at least 1, got 0"),
+        (("--workers", 0), 2, "--workers must be at least 1, got 0"),
+        (("--patience", 0), 2, "--patience must be above 0, got 0"),
+        (("--problems", "fast curves", "--peers", "none", "--strategies", "none"), 2, "nobody races on nothing"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(manyarms, arguments, code, words):
+    assert refused(manyarms("race", *arguments), code, words)
+
+
+def test_missing_data_is_an_error_where_it_is_named_and_a_note_where_it_is_not(manyarms, monkeypatch):
+    monkeypatch.setenv("MANYARMS_DATA", "/nowhere")
+    from manyarms.race import families
+
+    for family in families.FAMILIES.values():
+        monkeypatch.setitem(families.FAMILIES, family.name, families.Family(family.name, family.make, family.half))
+    assert refused(manyarms("race", "--problems", "lcbench"), 1, "LCBench cannot be raced on: there is no data folder")
+    listed = manyarms("race", "--list")
+    assert listed.code == 0 and "LCBench" in listed.out and "not available: there is no data folder" in listed.out
+
+
+def test_the_list_names_families_and_entrants(manyarms):
+    listed = manyarms("race", "--list")
+    assert listed.code == 0
+    for words in ("crossing curves", CHAMPION, "Optuna TPE", 'pip install "manyarms[peers]"'):
+        assert words in listed.out
+
+
+def test_without_its_extras_the_race_says_what_to_install(manyarms, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert refused(manyarms("race", "--list"), 2, 'pip install "manyarms[race]"')
