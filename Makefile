@@ -50,7 +50,7 @@ test-slow: setup
 
 benchmarks: setup
 	$(PIP) install --constraint constraints.txt --group benchmark
-	for name in decisions strategies partitions storage workers resume simulated; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
+	for name in decisions deciding strategies partitions storage workers resume simulated; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
 
 format: setup
 	$(RUN)/ruff format .
