@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB, Float, Int, NoResult, RandomSearch, Space
+from manyarms.problems import CurveWorld, evaluate, regret
 from manyarms.spaces.breeding import OneByOne
 from manyarms.strategies import adaptive
 from manyarms.testing import play
@@ -121,6 +122,10 @@ def pulls_of(search, reward, workers=1):
 
 def whole(search):
     return {arm for arm, steps in enumerate(search.book.steps) if steps == search.max_steps and arm not in search.book.failed}
+
+
+def never_straight(monkeypatch):
+    monkeypatch.setattr(adaptive, "_STRAIGHT", (0.0, 0.0))
 
 
 def never_fresh(monkeypatch):
@@ -261,6 +266,7 @@ def test_the_first_pulls_are_random_arms_a_slice_each():
 
 def test_an_arm_is_trained_to_the_end_and_only_then_mutated(monkeypatch):
     never_fresh(monkeypatch)
+    never_straight(monkeypatch)
     search = AdaptiveMutantUCB(SPACE, budget=600, max_steps=6, seed=0)
     ended, mutants = set(), 0
     for pull, _ in play(search, loss):
@@ -311,6 +317,7 @@ def test_a_third_of_the_pulls_train_an_arm_on_while_one_is_paused(seed, workers)
 
 
 def test_without_that_rule_mutants_would_take_nearly_all_pulls(monkeypatch):
+    never_straight(monkeypatch)
     shares = []
     for trained in (adaptive._TRAINED, 0.0):
         monkeypatch.setattr(adaptive, "_TRAINED", trained)
@@ -325,7 +332,8 @@ def test_the_probability_of_a_fresh_arm_falls_and_never_to_none(guided, start):
     assert values == pytest.approx([start, start / 2, start / 5, start / math.sqrt(1 + 2e6)]) and values[-1] > 0
 
 
-def test_fresh_arms_come_with_that_probability():
+def test_fresh_arms_come_with_that_probability(monkeypatch):
+    never_straight(monkeypatch)
     search = AdaptiveMutantUCB(WIDE, surrogate=False, seed=0)
     pulls = [pull for pull, _ in islice(play(search, loss), 3_000)]
     fresh = [not pull.start and not pull.arm.parents for pull in pulls]
@@ -345,6 +353,53 @@ def test_a_config_met_again_is_trained_on_instead():
     search = AdaptiveMutantUCB(Space(n=Int(1, 3)), budget=60, max_steps=10, seed=0)
     pulls = [pull for pull, _ in islice(play(search, lambda pull: 0.5), 15)]
     assert len({pull.arm.id for pull in pulls}) == len({pull.config["n"] for pull in pulls}) == 3
+
+
+# Straight to the end.
+
+
+def trained_in_a_row(pulls):
+    """The arms that got all their pulls one after the other."""
+    rows = [[pull.arm.id for pull in pulls[i : i + 10]] for i, pull in enumerate(pulls) if not pull.start]
+    return [row[0] for row in rows if len(row) == 10 and len(set(row)) == 1]
+
+
+def test_where_the_first_steps_mislead_arms_trained_straight_to_the_end_find_the_best(monkeypatch):
+    found = []
+    for share in (adaptive._STRAIGHT, (0.0, 0.0)):
+        monkeypatch.setattr(adaptive, "_STRAIGHT", share)
+        regrets = []
+        for seed in range(3):
+            problem = CurveWorld("crossing", seed=0)
+            search = AdaptiveMutantUCB(problem.space, budget=600, seed=seed)
+            finish(search, lambda pull, problem=problem, seed=seed: evaluate(problem, pull, seed))
+            regrets.append(regret(problem, search.best().config))
+        found.append(np.mean(regrets))
+    assert found[0] < 20 < 40 < found[1]
+
+
+def test_once_they_find_something_better_most_steps_are_theirs_and_few_before():
+    shares = []
+    for kind in ("crossing", "fast"):
+        problem = CurveWorld(kind, seed=0)
+        search = AdaptiveMutantUCB(problem.space, budget=1_000, seed=0)
+        finish(search, lambda pull, problem=problem: evaluate(problem, pull, 0))
+        shares.append(10 * len(search._straight) / 1_000)
+    assert shares[0] > 0.5 and 0.05 < shares[1] <= 0.15
+
+
+def test_such_an_arm_gets_all_its_pulls_at_once():
+    problem = CurveWorld("crossing", seed=0)
+    search = AdaptiveMutantUCB(problem.space, budget=600, seed=0)
+    pulls = [pull for pull, _ in play(search, lambda pull: evaluate(problem, pull, 0))]
+    ended = [arm for arm in search._straight if search.book.steps[arm] == 10]
+    assert len(ended) > 10 and set(ended) <= set(trained_in_a_row(pulls))
+
+
+def test_a_training_of_one_slice_is_always_straight_and_needs_no_rule():
+    search = AdaptiveMutantUCB(WIDE, budget=300, max_steps=1, seed=0)
+    finish(search, loss)
+    assert not search._straight
 
 
 # Newcomers.

@@ -24,6 +24,7 @@ Array = NDArray[Any]
 _DRAWS = 10  # for a config not seen before
 _PLAIN = 0.25  # of the mutants are drawn and not chosen: the search also goes finer than the forecast can see
 _FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
+_STRAIGHT = (0.15, 0.7)  # of the steps for arms trained straight to the end: while they find nothing better, and once they do
 _DOOMED = 100.0  # spreads by which a candidate promises less where the arm next to it failed
 _TRAINED = 1 / 3  # of the pulls after the initial arms at least train an arm on
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
@@ -43,7 +44,9 @@ class AdaptiveMutantUCB:
     3. But every third pull or more trains an arm on: what arms should become is only learned from those that do.
     4. Few arms to begin with, and fresh random ones all along, ever more rarely.
     5. Where the space encodes, a newcomer is the most promising of many candidates, by a forecast from the arms so far.
-    6. Only arms trained to the end are recommended, as soon as there is one.
+    6. Some newcomers are trained straight to the end, and chosen by arms that were so too: the first steps of all may mislead.
+       Once they find something better than the others, most are.
+    7. Only arms trained to the end are recommended, as soon as there is one.
 
     Args:
         space: makes and mutates the arms.
@@ -110,6 +113,9 @@ class AdaptiveMutantUCB:
         self._told = 0
         self._measured = 0  # pulls told when the scores were last measured
         self._median, self._spread = 0.0, 0.0  # of the scores then
+        self._straight: set[int] = set()  # arms that are trained to the end, whatever they show on the way
+        self._unfinished: list[int] = []  # of them, those that wait for their next slice
+        self._finals = [-math.inf, -math.inf]  # the best last reward: of the other arms, and of these
 
     def ask(self) -> Pull | None:
         book = self.book
@@ -118,6 +124,14 @@ class AdaptiveMutantUCB:
         if self._pulls < self.initial:
             return self._train(self._drawn(None))
         self._measure()
+        while self._unfinished:
+            arm = self._unfinished.pop()
+            if book.can_train(arm):
+                return self._train(book.arms[arm])
+        if self._goes_straight():
+            newcomer = self._newcomer(None, straight=True)
+            self._straight.add(newcomer.id)
+            return self._train(newcomer)
         paused, whole = self._leader(self._paused), self._leader(self._whole)
         fresh = book.rng.random() < fresh_probability(self._pulls, self._nursery is not None)
         if fresh or (paused is None and whole is None):
@@ -147,6 +161,22 @@ class AdaptiveMutantUCB:
         self._rungs[arm] = rung
         self._told += 1
         self._rank(arm)
+        straight = arm in self._straight
+        if rung == len(self.stops):
+            self._finals[straight] = max(self._finals[straight], reward)
+        elif straight:
+            self._unfinished.append(arm)
+
+    def _goes_straight(self) -> bool:
+        """Whether the next newcomer is to be trained to the end, whatever it shows on the way: the first steps may mislead.
+
+        Few are, as long as they find nothing better than the others do; then most.
+        """
+        if len(self.stops) == 1 or self._outlook.level or self._finals[0] == -math.inf:
+            return False
+        share = _STRAIGHT[self._finals[1] > self._finals[0]]
+        spent = self.book.spent - self.initial * self.stops[0]
+        return (len(self._straight) + 1) * self.max_steps <= share * spent
 
     def best(self) -> Arm:
         """The best of the arms trained to the end, by their last reward or their mean; before there is one, the best score."""
@@ -238,17 +268,22 @@ class AdaptiveMutantUCB:
                 self._nursery.add(arm.config)
         return arm
 
-    def _newcomer(self, parent: int | None) -> Arm:
+    def _newcomer(self, parent: int | None, straight: bool = False) -> Arm:
         """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
         chosen = self._nursery is not None and (parent is None or self.book.rng.random() >= _PLAIN)
         if self._nursery is None or not chosen or not len(arms := self._trained()):
             return self._drawn(parent)
-        scores = self._scores(arms)
+        median, spread = self._median, self._spread
+        if straight:
+            arms = arms[self._rungs.all[arms] == len(self.stops)]
+            median = float(np.median(self._rewards.all[arms]))
+            spread = float(self._rewards.all[arms].max()) - median
+        scores = self._rewards.all[arms] if straight else self._scores(arms)
         parent = int(arms[scores.argmax()]) if (fresh := parent is None) else parent
         known = self._with_failed(arms, scores)
         trainings = np.maximum(self._rungs.all[known[0]], 1)
         candidates = self._nursery.candidates(self.book, parent, fresh, arms, scores)
-        heights = self._nursery.forecast.outlook(candidates.points, *known, trainings, self._median, self._spread)
+        heights = self._nursery.forecast.outlook(candidates.points, *known, trainings, median, spread)
         if self.book.failed:
             heights[self._nursery.doomed(candidates.points, self.book.failed)] -= _DOOMED
         return self._unseen(map(candidates.option, np.argsort(-heights).tolist()))
@@ -319,6 +354,9 @@ class AdaptiveMutantUCB:
             "chosen": np.array(self._chosen, dtype=np.int64),
             "counts": [self._pulls, self._trainings, self._told, self._measured],
             "spread": [self._median, self._spread],
+            "straight": sorted(self._straight),
+            "unfinished": list(self._unfinished),
+            "finals": [None if final == -math.inf else final for final in self._finals],
             "forecast": None if self._nursery is None else self._nursery.forecast.state(),
         }
 
@@ -332,6 +370,8 @@ class AdaptiveMutantUCB:
         self._chosen = state["chosen"].tolist()
         self._pulls, self._trainings, self._told, self._measured = state["counts"]
         self._median, self._spread = state["spread"]
+        self._straight, self._unfinished = set(state["straight"]), list(state["unfinished"])
+        self._finals = [-math.inf if final is None else final for final in state["finals"]]
         if self._nursery is not None:
             self._nursery = Nursery(self.book.space)
             for arm in self.book.arms:
