@@ -145,9 +145,10 @@ def manner(code: int | None) -> str:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Processes started here compute on one thread, as many at once as there are cores."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+    """Processes started here compute on one thread, as many at once as there are cores; and sets have the same order in all of
+    them, which some peers decide by."""
+    before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONHASHSEED")}
+    os.environ.update(dict.fromkeys(THREADS, "1") | {"PYTHONHASHSEED": "0"})
     try:
         yield
     finally:
