@@ -19,7 +19,6 @@ from repeats import Repeats, reward
 
 import manyarms as ma
 from manyarms.problems import CurveWorld, Problem, lcbench, lcdb, nasbench201, regret, taskset
-from manyarms.strategies.scaling import Adaptive, Unscaled
 
 MARKS = (5, 10, 20, 50, 100)  # full trainings
 OURS, PLAIN = "AdaptiveMutantUCB", "MutantUCB"
@@ -82,15 +81,13 @@ def recommended(problem: Problem, strategy: Any) -> float:
 
 def play(strategy: Any, problem: Problem, seed: int, marks: Sequence[int]) -> list[float]:
     """The regrets after so many full trainings; a pull that would end later does not count."""
-    scaler = Adaptive() if strategy.unit_reward else Unscaled()
     regrets: list[float] = []
     spent = 0
     while (pull := strategy.ask()) is not None:
         spent += pull.stop - pull.start
         while len(regrets) < len(marks) and spent > marks[len(regrets)] * problem.max_steps:
             regrets.append(recommended(problem, strategy))
-        gained = reward(problem, pull, seed)
-        strategy.tell(pull, None if gained is None else scaler.scale(gained))
+        strategy.tell(pull, reward(problem, pull, seed))
     assert spent <= marks[-1] * problem.max_steps, f"{strategy} spent {spent} steps"
     return regrets + [recommended(problem, strategy)] * (len(marks) - len(regrets))
 

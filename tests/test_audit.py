@@ -179,7 +179,7 @@ def test_a_header_that_cannot_be_read_is_found(file, verify, text):
     assert re.search("the study cannot be read|has no header", said)
 
 
-@pytest.mark.parametrize("text", ["", "half of a snap", "{}", "[]", "7", '{"tally": {}, "scaler": {}, "strategy": {}}'])
+@pytest.mark.parametrize("text", ["", "half of a snap", "{}", "[]", "7", '{"tally": {}, "strategy": {}}'])
 def test_a_snapshot_that_cannot_be_read_is_found(file, verify, text):
     query(file, "UPDATE manyarms_snapshots SET text = ?", text)
     code, said = verify(file)

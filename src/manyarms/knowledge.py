@@ -1,4 +1,4 @@
-"""What a study knows: its strategy, its scale of rewards and its counts, all rebuilt from the journal."""
+"""What a study knows: its strategy and its counts, rebuilt from the journal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import StudyMismatch
 from .journal import Event, Journal
 from .spaces import to_json
 from .strategies import Strategy, complete, restart
-from .strategies.scaling import Adaptive, Bounded, Scaler, Unscaled
+from .strategies.scaling import Bounded
 from .tally import Tally, asked_event
 
 
@@ -31,12 +31,8 @@ class Knowledge:
         self.strategy = strategy
         self.complete = complete(strategy)
         self._sign = 1.0 if direction == "maximize" else -1.0
-        self._bounds = bounds
-        self._begin()
-
-    def _begin(self) -> None:
+        self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
         self.tally = Tally()
-        self._scaler = _scaler(self.strategy, self._sign, self._bounds)
 
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
         """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
@@ -56,8 +52,12 @@ class Knowledge:
         assert event.arm is not None
         pull = self.tally.in_flight[event.arm].pull
         self.tally.count(event)
-        reward = None if event.reward is None else self._scaler.scale(self._sign * event.reward)
-        self.strategy.tell(pull, reward)
+        self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
+
+    def _turned(self, reward: float) -> float:
+        """As a strategy is told it: larger is better and, where there are bounds, from 0 to 1."""
+        reward *= self._sign
+        return reward if self._bounded is None else self._bounded.scale(reward)
 
     def change_budget(self, event: Event) -> None:
         """Go on to another total."""
@@ -85,7 +85,7 @@ class Knowledge:
             self.load(text)
         except (LookupError, TypeError, ValueError, AttributeError):
             restart(self.complete)
-            self._begin()
+            self.tally = Tally()
 
     def _ask_again(self, event: Event, number: int) -> None:
         answer = self.ask(event.data.get("context"))
@@ -99,15 +99,13 @@ class Knowledge:
     def state(self) -> str:
         """All of it as text: JSON, with arrays in base64."""
         assert self.complete is not None
-        state = {"tally": self.tally.state(), "scaler": self._scaler.state(), "strategy": self.complete.state()}
-        return json.dumps(state, default=_write_array)
+        return json.dumps({"tally": self.tally.state(), "strategy": self.complete.state()}, default=_write_array)
 
     def load(self, text: str) -> None:
         """Take back what `state` gave."""
         state = json.loads(text, object_hook=_read_array)
         assert self.complete is not None
         self.complete.load(state["strategy"])
-        self._scaler.load(state["scaler"])
         self.tally.load(state["tally"], self.complete.book.arms)
 
 
@@ -117,10 +115,7 @@ def describe(event: Event) -> str:
     return f"arm {event.arm} from {event.start} to {event.stop}{config}"
 
 
-def _scaler(strategy: Strategy, sign: float, bounds: tuple[float, float] | None) -> Scaler:
-    if bounds is None:
-        return Adaptive() if getattr(strategy, "unit_reward", False) else Unscaled()
-    low, high = bounds
+def _bounded(low: float, high: float, sign: float) -> Bounded:
     return Bounded(low, high) if sign > 0 else Bounded(-high, -low)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from manyarms import DTTTS, Choice, Float, NoResult, Space
+from manyarms import DTTTS, Choice, Float, NoResult, Space, Study
 from manyarms.problems import Reservoir
 from manyarms.strategies import d_ttts
 from manyarms.strategies.beta_laws import log_best
@@ -294,6 +294,36 @@ def test_of_arms_that_look_the_same_the_one_with_the_better_rewards_is_recommend
         search.tell(pull, 0.9 if pull.arm.id == 17 else 0.5)
     same = search._successes.all == search._successes[17]
     assert same.sum() > 10 and search._successes[17] == 1 and search.best().id == 17
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_rewards_of_any_scale_are_successes_as_if_the_scale_of_now_had_been_known(scale):
+    search = DTTTS(SPACE, budget=300, max_steps=5, seed=0)
+    told = [(pull.arm.id, reward) for pull, reward in play(search, lambda pull: -scale * (pull.config["x"] - 0.3) ** 2, 4)]
+    arms, rewards = np.array(told, dtype=object).T
+    assert search._rewards.arms.all.tolist() == list(arms)
+    values = search._rewards.values
+    assert np.argsort(values, kind="stable").tolist() == np.argsort(rewards.astype(float), kind="stable").tolist()
+    successes, sums = np.zeros((2, len(search.book.arms)))
+    for arm, coin, value in zip(arms, search._coins.all, values, strict=True):
+        successes[arm] += coin < value
+        sums[arm] += value
+    assert search._successes.all.tolist() == successes.tolist() and search._sums.all == pytest.approx(sums)
+    assert 0.3 < successes.sum() / 300 < 0.7
+
+
+def test_where_the_first_runs_diverge_the_best_config_is_found_all_the_same():
+    """Were old rewards not brought to each new scale, 27 of 40 would find it."""
+    found = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        worths = rng.permutation(np.linspace(-3, -2, 6))
+        with Study(DTTTS(Space(c=Choice(*range(6))), budget=200, seed=seed)) as study:
+            while (pull := study.ask()) is not None:
+                diverged = -1e9 * (1 + rng.random())
+                study.tell(pull, diverged if study.tally.pulls < 10 else worths[pull.config["c"]] + 0.05 * rng.normal())
+            found += study.best_config["c"] == worths.argmax()
+    assert found >= 34
 
 
 def test_before_any_reward_there_is_nothing_to_recommend():

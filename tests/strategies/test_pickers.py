@@ -84,11 +84,13 @@ def test_an_arm_that_always_fails_loses_whatever_the_sign_of_the_rewards(make, s
 def test_a_failure_is_never_better_than_the_worst_reward_though_it_came_first(make):
     picker = make(n=2)
     picker.update(0, None)
-    picker.update(1, -3.0)
-    assert picker.means(np.array([0, 1])).tolist() == [-3.0, -3.0]
+    picker.update(1, 0.75)
+    assert picker.means(np.array([0, 1])).tolist() == [0.75, 0.75]
     picker.update(1, math.nan)
-    picker.update(1, -5.0)
-    assert picker.means(np.array([0, 1])).tolist() == [-5.0, (-3.0 - 5.0 - 5.0) / 3]
+    picker.update(1, 0.25)
+    assert picker.means(np.array([0, 1])).tolist() == [0.25, (0.75 + 0.25 + 0.25) / 3]
+    picker.update(1, -1e9)  # another scale: the median is 1/2
+    assert picker.means(np.array([0, 1])) == pytest.approx([0.0, (0.75 + 0.5) / 4], abs=1e-6)
 
 
 @each
@@ -105,10 +107,36 @@ def test_a_state_written_as_text_goes_on_as_the_original(make):
     one, two = make(n=4), make(n=4)
     played(one, lambda arm, rng: rng.random() if rng.random() < 0.9 else None, 50)
     one.open(2)  # in flight
-    state = json.loads(json.dumps(one.state(), default=np.ndarray.tolist))
-    two.load({**state, "counts": np.array(state["counts"])})
+    two.load(_arrays(json.loads(json.dumps(one.state(), default=np.ndarray.tolist))))
     rest = [played(picker, lambda arm, rng: rng.random(), 50, seed=1) for picker in (one, two)]
     assert rest[0] == rest[1]
+
+
+def _arrays(state):
+    """A state that was read from text."""
+    return {key: _arrays(part) if isinstance(part, dict) else np.array(part) for key, part in state.items()}
+
+
+@each
+def test_old_rewards_are_worth_what_they_would_be_if_they_came_now(make):
+    rng = np.random.default_rng(0)
+    rewards = [-1e9, -1e3, *rng.normal(-2.5, 0.2, 61), -2.0]
+    one, two = make(n=3), make(n=3)
+    for number, reward in enumerate(rewards):
+        one.update(number % 3, reward)
+    for number in reversed(range(len(rewards))):
+        two.update(number % 3, rewards[number])
+    assert one.means(np.arange(3)) == pytest.approx(two.means(np.arange(3)))
+    assert one.choose(np.random.default_rng(0), [0, 1, 2]) == two.choose(np.random.default_rng(0), [0, 1, 2])
+
+
+@each
+def test_the_scale_of_losses_makes_no_difference(make):
+    small, large = (
+        played(make(n=4), lambda arm, rng, scale=scale: -scale * (2 + rng.random() / (1 + arm)), 200)
+        for scale in (2**-10, 2**20)
+    )
+    assert small == large
 
 
 @each

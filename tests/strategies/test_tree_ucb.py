@@ -154,11 +154,12 @@ def test_other_leaves_come_of_growing_on_and_of_growing_anew():
 
 
 @pytest.mark.parametrize("kind", [TreeUCB, PartitionUCB])
-def test_rewards_of_any_scale_find_the_best_and_are_all_brought_to_the_scale_of_the_day(kind):
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_rewards_of_any_scale_find_the_best_and_are_all_brought_to_the_scale_of_the_day(kind, scale):
     search = kind(Space(x=Float(-10, 10)), budget=120, seed=2)
     rewards = []
     while (pull := search.ask()) is not None:
-        rewards.append(-1e6 * (pull.config["x"] - 3) ** 2)
+        rewards.append(-scale * (pull.config["x"] - 3) ** 2)
         search.tell(pull, rewards[-1])
     assert abs(search.best().config["x"] - 3) < 0.5
     values = search.observations()[1]

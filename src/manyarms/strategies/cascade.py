@@ -80,7 +80,6 @@ class Cascade:
         self._names = list(self.children)
         self.picker = copy.copy(picker)
         self.picker.start(len(self._names))
-        self.unit_reward = math.isfinite(picker.rewards[1]) or any(child.unit_reward for child in self.children.values())
         self._owners: list[tuple[int, int]] = []  # by arm: the child's place, and its own number of the arm
         self._arms: list[dict[int, int]] = [{} for _ in self._names]  # by child, by its own number: the arm
         self._rewards: list[float | None] = []  # by arm: the last
@@ -132,9 +131,6 @@ class Cascade:
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         arm, in_flight = pull.arm.id, len(self.book.in_flight)
-        asked = self.book.in_flight.get(arm)
-        if asked is not None and asked.start == pull.start:
-            self._check_reward(arm, reward)
         reward = self.book.settle(pull, reward)
         if len(self.book.in_flight) == in_flight:
             return  # told before
@@ -147,15 +143,6 @@ class Cascade:
         else:
             self._rewarded[place] += 1
             self._rewards[arm] = reward
-
-    def _check_reward(self, arm: int, reward: float | None) -> None:
-        low, high = self.picker.rewards
-        if reward is not None and math.isfinite(reward) and not low <= reward <= high:
-            name = self._names[self._owners[arm][0]]
-            raise ValueError(
-                f"the reward of child {name!r} must be between 0 and 1 for the picker {self.picker!r}, got {reward!r}: "
-                "a study scales rewards; without one scale them yourself, or use EpsilonGreedy, which takes any"
-            )
 
     def best(self) -> Arm:
         """Of the arms that the children recommend, the one with the largest last reward; a failed one only if all did."""

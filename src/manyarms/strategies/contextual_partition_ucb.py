@@ -41,8 +41,6 @@ class ContextualPartitionUCB:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

@@ -48,8 +48,6 @@ class ContextualTreeUCB:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

@@ -18,6 +18,7 @@ from .beta_laws import Floats, log_best
 from .book import Book, State
 from .column import Column
 from .protocol import Phase
+from .scaling import ScaledRewards
 
 _BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
 _TRIES = 10  # to sample a config that no arm has; then the space is taken to be used up
@@ -75,8 +76,9 @@ class DTTTS:
     the largest or, with probability 1 - beta, the one that is largest in draws where that is another arm.
 
     The posterior of an arm with N pulls and S successes is Beta(1 + S, 1 + N - S); a reward Y in [0, 1] is a success with
-    probability Y. Arms not sampled yet count as one pseudo-arm; if it is to be pulled, a new arm is sampled. An arm in training
-    is asleep: it is left out until its reward comes. A pull is one step of an arm, from where it stands.
+    probability Y. Rewards of any other scale are brought there, all of them anew when the scale changes. Arms not sampled yet
+    count as one pseudo-arm; if it is to be pulled, a new arm is sampled. An arm in training is asleep: it is left out until its
+    reward comes. A pull is one step of an arm, from where it stands.
 
     Args:
         space: makes the arms.
@@ -95,8 +97,6 @@ class DTTTS:
     0.3
     """
 
-    unit_reward = True
-
     def __init__(
         self,
         space: Any,
@@ -113,8 +113,10 @@ class DTTTS:
         self.recommend = checks.one_of("recommend", recommend, _RULES)
         self._pulls = Column(float)  # by arm: N, told
         self._successes = Column(float)  # by arm: S
-        self._sums = Column(float)  # by arm: of its rewards
+        self._sums = Column(float)  # by arm: of the values of its rewards
         self._awake = Column(bool)  # by arm: can be pulled
+        self._rewards = ScaledRewards()
+        self._coins = Column(float)  # by reward: a number from 0 to 1; it is a success if its value is above
         self._best: int | None = None  # until the next reward
 
     def ask(self) -> Pull | None:
@@ -144,11 +146,22 @@ class DTTTS:
         self._best = None
         if reward is None:
             return
-        arm = pull.arm.id
+        arm, coin = pull.arm.id, self.book.rng.random()
         self._pulls[arm] += 1
-        self._successes[arm] += self.book.rng.random() < reward
-        self._sums[arm] += reward
         self._awake[arm] = self.book.can_train(arm)
+        self._coins.append(coin)
+        if self._rewards.tell(arm, reward):
+            self._count()
+            return
+        value = self._rewards.value(reward)
+        self._successes[arm] += coin < value
+        self._sums[arm] += value
+
+    def _count(self) -> None:
+        """Add up what all rewards are worth now."""
+        arms, values, n = self._rewards.arms.all, self._rewards.values, len(self.book.arms)
+        self._successes.all[:] = np.bincount(arms, self._coins.all < values, n)
+        self._sums.all[:] = np.bincount(arms, values, n)
 
     def best(self) -> Arm:
         """As `recommend` says, among the arms that never failed, if any."""
@@ -185,11 +198,14 @@ class DTTTS:
         return None
 
     def state(self) -> State:
-        return {"book": self.book.state(), "successes": self._successes.all.copy(), "sums": self._sums.all.copy()}
+        return {"book": self.book.state(), "rewards": self._rewards.state(), "coins": self._coins.all.copy()}
 
     def load(self, state: State) -> None:
         self.book.load(state["book"])
         self._pulls = Column.of(np.array(self.book.steps, dtype=float))
-        self._successes, self._sums = Column.of(state["successes"]), Column.of(state["sums"])
+        self._successes, self._sums = Column.of(0.0 * self._pulls.all), Column.of(0.0 * self._pulls.all)
+        self._rewards.load(state["rewards"])
+        self._coins = Column.of(state["coins"])
+        self._count()
         self._awake = Column.of(np.array([self.book.can_train(arm) for arm in range(len(self.book.arms))], dtype=bool))
         self._best = None

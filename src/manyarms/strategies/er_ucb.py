@@ -31,7 +31,7 @@ def automatic_beta(means: Floats) -> float:
 
 
 class ERUCB(Picker):
-    """The arm with the largest index of the ER-UCB paper, for rewards that are about from 0 to 1, such as accuracies:
+    """The arm with the largest index of the ER-UCB paper:
 
         gamma (mean_Y + sqrt(mean_Z / theta)) + e + sqrt(e / theta),   e = sqrt(2 ln t / T_i)
 
@@ -58,8 +58,6 @@ class ERUCB(Picker):
     >>> picker.trials.argmax()  # the mean is lower, the best are higher
     np.int64(0)
     """
-
-    rewards = (-0.5, 1.5)  # noise may reach beyond [0, 1], as in the paper's synthetic problem
 
     def __init__(self, *, theta: float = 0.01, gamma: float = 20.0, beta: float | str = "auto", n: int | None = None) -> None:
         self.theta = checks.between("theta", checks.positive("theta", theta), 0, 1)

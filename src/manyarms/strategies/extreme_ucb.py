@@ -13,7 +13,7 @@ from .pickers import Picker
 
 
 class ExtremeUCB(Picker):
-    """The arm with the largest sum of its best reward and the exploration of ER-UCB, for rewards that are about from 0 to 1:
+    """The arm with the largest sum of its best reward and the exploration of ER-UCB:
 
         gamma best_i + e + sqrt(e / theta),   e = sqrt(2 ln t / T_i)
 
@@ -34,8 +34,6 @@ class ExtremeUCB(Picker):
     >>> picker.trials.argmax()  # the mean is lower, the best are higher
     np.int64(0)
     """
-
-    rewards = (-0.5, 1.5)  # as of ERUCB
 
     def __init__(self, *, theta: float = 0.01, gamma: float = 50.0, n: int | None = None) -> None:
         self.theta = checks.between("theta", checks.positive("theta", theta), 0, 1)

@@ -45,8 +45,6 @@ class Hyperband:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int, eta: int = 3, seed: int | None = None) -> None:
         self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)

@@ -101,8 +101,6 @@ class InfiniteUCBE:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

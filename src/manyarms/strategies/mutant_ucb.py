@@ -54,8 +54,6 @@ class MutantUCB:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

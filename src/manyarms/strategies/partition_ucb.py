@@ -42,8 +42,6 @@ class PartitionUCB:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import checks
 from .book import State
+from .scaling import ScaledRewards
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,8 @@ class Picker:
     Many picks may be in flight: each counts as a trial at once, so that the next ones spread. An arm that has no reward yet is
     left alone while another has one. A failure (None, NaN or infinity) counts as the worst reward that any arm has had.
 
+    Decisions are for rewards from 0 to 1; those of any other scale are brought there, all of them anew when the scale changes.
+
     A picker of your own is a subclass with `_decide`.
 
     Args:
@@ -39,11 +42,8 @@ class Picker:
         settings: its other arguments as they were given.
 
     Attributes:
-        rewards: the lowest and the highest reward it is made for.
         trials: by arm, those in flight included.
     """
-
-    rewards: tuple[float, float] = (-math.inf, math.inf)
 
     def __init__(self, n: int | None = None, **settings: Any) -> None:
         self.settings = settings
@@ -57,6 +57,7 @@ class Picker:
         self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests = np.zeros((6, n))
         self._bests[:] = -math.inf
         self._worst = math.inf
+        self._rewards = ScaledRewards()
 
     def pick(self, rng: np.random.Generator) -> int:
         """The arm to try next."""
@@ -85,16 +86,29 @@ class Picker:
             raise ValueError(f"arm must be between 0 and {self.n - 1}, got {arm}")
         if reward is None or not math.isfinite(reward):
             self._failed[arm] += 1
+        elif self._rewards.tell(arm, reward):
+            self._count()
         else:
+            value = self._rewards.value(reward)
             self._rewarded[arm] += 1
-            self._sums[arm] += reward
-            self._squares[arm] += reward * reward
-            self._bests[arm] = max(self._bests[arm], reward)
-            self._worst = min(self._worst, reward)
+            self._sums[arm] += value
+            self._squares[arm] += value * value
+            self._bests[arm] = max(self._bests[arm], value)
+            self._worst = min(self._worst, value)
         self.trials[arm] = max(self.trials[arm], self._rewarded[arm] + self._failed[arm])  # told without having been picked
 
+    def _count(self) -> None:
+        """Add up what all rewards are worth now."""
+        arms, values = self._rewards.arms.all, self._rewards.values
+        self._rewarded[:] = np.bincount(arms, minlength=self.n)
+        self._sums[:] = np.bincount(arms, values, self.n)
+        self._squares[:] = np.bincount(arms, values * values, self.n)
+        self._bests[:] = -math.inf
+        np.maximum.at(self._bests, arms, values)
+        self._worst = float(values.min(initial=math.inf))
+
     def means(self, arms: NDArray[np.int64]) -> Floats:
-        """The mean rewards of arms that were told, failures included: valued now, so that they never look good."""
+        """The mean values of arms that were told, failures included: valued now, so that they never look good."""
         worst = self._worst if math.isfinite(self._worst) else 0.0
         failed = self._failed[arms]
         return np.asarray((self._sums[arms] + failed * worst) / (self._rewarded[arms] + failed))
@@ -105,23 +119,20 @@ class Picker:
 
     def state(self) -> State:
         """What it has learned."""
-        return {
-            "counts": np.concatenate([self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests]),
-            "worst": self._worst if math.isfinite(self._worst) else None,
-        }
+        return {"trials": self.trials.copy(), "failed": self._failed.copy(), "rewards": self._rewards.state()}
 
     def load(self, state: State) -> None:
         """Take back what `state` gave."""
-        rows = state["counts"].reshape(6, -1).copy()
-        self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests = rows
-        self._worst = math.inf if state["worst"] is None else state["worst"]
+        self.trials[:], self._failed[:] = state["trials"], state["failed"]
+        self._rewards.load(state["rewards"])
+        self._count()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
 
 
 class UCB1(Picker):
-    """The arm with the largest upper bound of its mean, for rewards from 0 to 1: it seeks the best mean, not the best reward.
+    """The arm with the largest upper bound of its mean: it seeks the best mean, not the best reward.
 
     >>> import numpy as np
     >>> picker, rng = UCB1(n=2), np.random.default_rng(0)
@@ -131,8 +142,6 @@ class UCB1(Picker):
     >>> picker.trials.tolist()
     [9.0, 91.0]
     """
-
-    rewards = (0.0, 1.0)
 
     def __init__(self, *, n: int | None = None) -> None:
         super().__init__(n)

@@ -42,12 +42,10 @@ class Complete(Strategy, Protocol):
     Attributes:
         book: its space, seed, budget and counts. Setting `book.budget` makes it go on to another total.
         settings: the keyword arguments as they were given, so that the same strategy can be made again.
-        unit_reward: rewards must lie in [0, 1].
     """
 
     book: Book
     settings: dict[str, Any]
-    unit_reward: bool
 
     def promise(self, arm: int) -> float:
         """How likely the arm is to be pulled again, on any scale: who keeps a checkpoint when disk is short."""
@@ -82,5 +80,5 @@ def kind_of(part: Any) -> str:
 
 def complete(strategy: Strategy) -> Complete | None:
     """The strategy as a `Complete` one; None if it has only ask, tell and best."""
-    names = ("book", "settings", "unit_reward", "promise", "plan", "warning", "state", "load")
+    names = ("book", "settings", "promise", "plan", "warning", "state", "load")
     return cast(Complete, strategy) if all(hasattr(strategy, name) for name in names) else None

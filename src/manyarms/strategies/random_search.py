@@ -28,8 +28,6 @@ class RandomSearch:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int = 1, seed: int | None = None) -> None:
         self.settings = {"budget": budget, "max_steps": max_steps, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)

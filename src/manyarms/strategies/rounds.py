@@ -10,10 +10,9 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from .book import Book, State
-from .column import Column
 from .partition import Floats, Partition
 from .protocol import Phase
-from .scaling import Adaptive
+from .scaling import ScaledRewards
 from .standings import Standings
 
 _TRIES = 16  # for a config not seen before; then the box is taken to be used up
@@ -59,8 +58,7 @@ class Rounds:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
         self.partition = Partition(given + dimension_of(space), given)
         self._standings = Standings(self.book)
-        self._scale = Adaptive(slack=0.5)
-        self._rewards = Column(float)  # by arm; NaN in flight, or failed
+        self._rewards = ScaledRewards()
         self._worst: float | None = None
 
     @property
@@ -72,7 +70,6 @@ class Rounds:
         """Draw a new arm from the box with the largest bound, and ask for its training."""
         box, config, point = self._found(beta, given)
         self.partition.add(box, point)
-        self._rewards.append(np.nan)
         return self.book.open(self.book.add(config), steps)
 
     def _found(self, beta: float, given: Sequence[float]) -> tuple[int, Any, Floats]:
@@ -113,23 +110,22 @@ class Rounds:
         reward = self.book.settle(pull, reward)
         if len(self.book.in_flight) == waiting:
             return False
-        arm, fitted = pull.arm.id, self._scale.fitted
+        arm, changed = pull.arm.id, False
         if reward is not None:
-            self._rewards[arm] = reward
             self._worst = reward if self._worst is None else min(self._worst, reward)
             self._standings.tell(arm, reward)
-            self._scale.scale(reward)
+            changed = self._rewards.tell(arm, reward)
         self.partition.learn(arm, self._value(reward))
-        if self._scale.fitted != fitted:
-            rewards = self._rewards.all
-            self.partition.revalue(np.where(np.isnan(rewards), self._value(None), self._scale.curve(rewards)))
+        if changed:
+            values = np.full(len(self.book.arms), self._value(None))
+            values[self._rewards.arms.all] = self._rewards.values
+            self.partition.revalue(values)
         return True
 
     def _value(self, reward: float | None) -> float:
         """What a reward, or a failure, is worth from 0 to 1."""
-        if reward is None and self._worst is None:
-            return 0.0
-        return float(self._scale.curve(self._worst if reward is None else reward))
+        counts = self._worst if reward is None else reward
+        return 0.0 if counts is None else self._rewards.value(counts)
 
     def best(self) -> Arm:
         """Of the arms trained furthest the one with the largest reward; of equal ones that in the box with the largest mean."""
@@ -156,8 +152,7 @@ class Rounds:
             "book": self.book.state(),
             "partition": self.partition.state(),
             "standings": self._standings.state(),
-            "scale": self._scale.state(),
-            "rewards": self._rewards.all.copy(),
+            "rewards": self._rewards.state(),
             "worst": self._worst,
         }
 
@@ -166,6 +161,5 @@ class Rounds:
         self.book.load(state["book"])
         self.partition.load(state["partition"])
         self._standings.load(state["standings"])
-        self._scale.load(state["scale"])
-        self._rewards = Column.of(state["rewards"])
+        self._rewards.load(state["rewards"])
         self._worst = state["worst"]

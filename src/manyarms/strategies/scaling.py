@@ -1,42 +1,21 @@
-"""Rewards of any scale brought to [0, 1], for the strategies that need it."""
+"""Rewards of any scale brought to [0, 1]: by bounds that are declared, or along a curve that follows the rewards."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from .book import State
+from .column import Column
+
+_SLACK = 0.5  # rewards from 0 to 1 may leave it by so much, as noise lets them
+_MOST = 1e300  # rewards are cut off here, so that differences stay finite
 
 
-class Scaler(Protocol):
-    """Maps rewards, larger is better, to what a strategy is told."""
-
-    def scale(self, reward: float) -> float:
-        """The reward on the strategy's scale; may learn from it."""
-
-    def state(self) -> State:
-        """What it learned."""
-
-    def load(self, state: State) -> None:
-        """Take that back."""
-
-
-class Unscaled:
-    """Rewards as they are."""
-
-    def scale(self, reward: float) -> float:
-        return reward
-
-    def state(self) -> State:
-        return {}
-
-    def load(self, state: State) -> None:
-        pass
-
-
-class Bounded(Unscaled):
+class Bounded:
     """Declared bounds become 0 and 1; what lies outside is cut off.
 
     >>> Bounded(0, 200).scale(50)
@@ -48,56 +27,85 @@ class Bounded(Unscaled):
         checks.finite("the distance between bounds", float(high) - float(low))
 
     def scale(self, reward: float) -> float:
+        """The reward from 0 to 1."""
         return min(max((reward - self._low) / (self._high - self._low), 0.0), 1.0)
 
 
-class Adaptive:
-    """Rewards that stay within [0, 1] are left alone. Otherwise the median becomes 1/2 and the best 3/4, along a curve that
-    flattens both ways: a diverged run is no worse than bad, and a better best is still better.
+class ScaledRewards:
+    """The rewards of arms, in the order they were told, and the value of each on a scale that all of them share.
 
-    The curve is fitted again each time the number of rewards has doubled, so that arms are compared on nearly one scale.
+    Where no reward lies far outside [0, 1], and at least a quarter within, as noise may have it, values are what rewards are.
+    Otherwise the median is worth 1/2 and the best 3/4, along a curve that flattens both ways: a diverged run is no worse than
+    bad, and a better best is still better.
 
-    Args:
-        slack: rewards may also leave [0, 1] by so much, as noise lets them, and are left alone.
+    The curve is fitted again each time the number of rewards has doubled. Then the values of old rewards change too, lest an
+    early arm stay ahead for what it was worth once. Who adds values up does so anew: O(1) for each reward, on average.
 
-    >>> scaler = Adaptive()
-    >>> [round(scaler.scale(reward), 2) for reward in (-3.0, -2.0, -1e9, -2.5)]
-    [0.5, 0.75, 0.0, 0.62]
+    Attributes:
+        arms: whose each reward is.
+
+    >>> rewards = ScaledRewards()
+    >>> [rewards.tell(arm, reward) for arm, reward in enumerate([-3.0, -2.0, -1e9, -2.5])]
+    [True, True, False, True]
+    >>> rewards.values.round(2)
+    array([0.38, 0.75, 0.  , 0.58])
     """
 
-    def __init__(self, slack: float = 0.0) -> None:
-        self._slack = slack
-        self._rewards: list[float] = []
-        self.fitted = 0
-        """How many rewards the curve was fitted to; 0: all within [0, 1] so far."""
-        self._middle = 0.0
-        self._reach = 1.0
+    def __init__(self) -> None:
+        self.arms = Column(np.int64)
+        self._rewards = Column(float)
+        self._outside = 0  # rewards that are not within [0, 1]
+        self._far = False  # some are not even nearly
+        self._fit(0)
 
-    def scale(self, reward: float) -> float:
-        reward = min(max(reward, -1e300), 1e300)  # so that differences stay finite
+    def tell(self, arm: int, reward: float) -> bool:
+        """Take in a reward; True if with it the values of all others change."""
+        reward = _cut_off(reward)
+        self.arms.append(arm)
         self._rewards.append(reward)
-        n = len(self._rewards)
-        outside = not -self._slack <= reward <= 1.0 + self._slack
-        if (self.fitted and n >= 2 * self.fitted) or (not self.fitted and outside):
-            self._fit()
-        return float(self.curve(reward))
+        self._outside += not 0.0 <= reward <= 1.0
+        self._far = self._far or not -_SLACK <= reward <= 1.0 + _SLACK
+        told = len(self._rewards.all)
+        as_they_are = not self._far and 4 * self._outside <= 3 * told
+        changes = told >= 2 * self._fitted if self._fitted else not as_they_are
+        if changes:
+            self._fit(0 if as_they_are else told)
+        return changes
 
-    def curve(self, rewards: Any) -> Any:
-        """One or many rewards, on the scale as it is now."""
-        if not self.fitted:
+    def value(self, reward: float) -> float:
+        """Of any reward, on the scale as it is now."""
+        return float(self._curve(_cut_off(reward)))
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Of all rewards, on the scale as it is now."""
+        return np.asarray(self._curve(self._rewards.all))
+
+    def _curve(self, rewards: Any) -> Any:
+        if not self._fitted:
             return rewards
         distances = rewards - self._middle
         return 0.5 + 0.5 * distances / (self._reach + abs(distances))  # never divided by a tiny reach alone, which overflows
 
-    def _fit(self) -> None:
-        rewards = np.array(self._rewards)
-        self.fitted = len(rewards)
-        self._middle = float(np.median(rewards))
-        self._reach = float(rewards.max() - self._middle) or 1.0
+    def _fit(self, first: int) -> None:
+        """Fit the curve to so many of the rewards; to none: values are the rewards as they are."""
+        rewards = self._rewards.all[:first]
+        self._fitted = first
+        self._middle = float(np.median(rewards)) if first else 0.0
+        self._reach = float(rewards.max() - self._middle) or 1.0 if first else 1.0
 
     def state(self) -> State:
-        return {"rewards": np.array(self._rewards), "fitted": self.fitted, "middle": self._middle, "reach": self._reach}
+        """The rewards, and how many of them the curve was fitted to."""
+        return {"arms": self.arms.all.copy(), "rewards": self._rewards.all.copy(), "fitted": self._fitted}
 
     def load(self, state: State) -> None:
-        self._rewards = state["rewards"].tolist()
-        self.fitted, self._middle, self._reach = state["fitted"], state["middle"], state["reach"]
+        """Take back what `state` gave."""
+        rewards = state["rewards"]
+        self.arms, self._rewards = Column.of(state["arms"]), Column.of(rewards)
+        self._outside = int(np.sum((rewards < 0.0) | (rewards > 1.0)))
+        self._far = bool(np.any((rewards < -_SLACK) | (rewards > 1.0 + _SLACK)))
+        self._fit(state["fitted"])
+
+
+def _cut_off(reward: float) -> float:
+    return min(max(reward, -_MOST), _MOST)

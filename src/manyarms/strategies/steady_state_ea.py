@@ -48,8 +48,6 @@ class SteadyStateEA:
     {'x': 0.3, 'y': 0.6}
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

@@ -40,8 +40,6 @@ class SuccessiveHalving:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

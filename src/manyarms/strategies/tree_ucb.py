@@ -49,8 +49,6 @@ class TreeUCB:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,

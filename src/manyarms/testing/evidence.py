@@ -65,6 +65,11 @@ def noise(pull: Pull) -> float:
     return zlib.crc32(f"{pull.arm.id} {pull.stop}".encode()) / 2**32
 
 
+def loss(pull: Pull) -> float:
+    """The same on another scale, where every fifth arm diverges, the first one too."""
+    return -100.0 * noise(pull) - (1e9 if pull.arm.id % 5 == 0 else 0.0)
+
+
 def landscape(space: Any) -> Callable[[Any], float]:
     """How near a config is to one that was drawn as the target, from 0 to 1; any fixed value where the space has no codes."""
     if not hasattr(space, "encode"):

@@ -46,17 +46,18 @@ def check_replay_is_identity(make: Make) -> None:
 
 def check_a_snapshot_goes_on_as_the_original(make: Make) -> None:
     """A state taken at any moment and written as text, loaded into a new strategy, goes on as if nothing had happened."""
-    original, walking = Recorded(make()), make()
-    if evidence.state(walking) is None:
-        return
-    _finish(original, workers=4, fail=_FAIL)
-    moves, end = original.moves, evidence.state(original.strategy)
-    moments = {0, len(moves), *np.random.default_rng(0).integers(len(moves), size=6).tolist()}
-    for moment in range(len(moves) + 1):
-        if moment in moments:
-            _check_snapshot(walking, make(), moves[moment:], end, f"move {moment}")
-        for _ in replay(walking, moves[moment : moment + 1]):
-            pass
+    for reward in (evidence.noise, evidence.loss):
+        original, walking = Recorded(make()), make()
+        if evidence.state(walking) is None:
+            return
+        _finish(original, workers=4, fail=_FAIL, reward=reward)
+        moves, end = original.moves, evidence.state(original.strategy)
+        moments = {0, len(moves), *np.random.default_rng(0).integers(len(moves), size=6).tolist()}
+        for moment in range(len(moves) + 1):
+            if moment in moments:
+                _check_snapshot(walking, make(), moves[moment:], end, f"move {moment}")
+            for _ in replay(walking, moves[moment : moment + 1]):
+                pass
 
 
 def check_ask_without_a_pull_changes_nothing(make: Make) -> None:
