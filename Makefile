@@ -1,6 +1,7 @@
 # make demo        set up, then search with the embedded defaults: SQLite and local worker processes
 # make test        set up, then format, lint, types and all tests but the slow ones
 # make test-slow   the slow tests
+# make peers       the tests of the race, with the other libraries installed
 # make benchmarks  what the speed targets are measured with, peers beside
 # make clean       remove what was set up
 
@@ -10,7 +11,7 @@ RUN := $(VENV)/bin
 PIP := $(RUN)/python -m pip --quiet --disable-pip-version-check
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: setup demo test lint types unit core test-slow benchmarks format clean
+.PHONY: setup demo test lint types unit core peers test-slow benchmarks format clean
 
 setup: $(VENV)/ready
 
@@ -45,6 +46,16 @@ $(VENV)-core/ready: pyproject.toml
 	$(VENV)-core/bin/python -m pip --quiet --disable-pip-version-check install . pytest pytest-timeout
 	touch $@
 
+# The adapters of the race, with the other libraries installed, which must live beside NumPy 1 (DEHB).
+peers: $(VENV)-peers/ready
+	$(THREADS) $(VENV)-peers/bin/python -m pytest tests/race
+
+$(VENV)-peers/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt \
+	  --editable ".[race,peers]" pytest pytest-timeout hypothesis
+	touch $@
+
 test-slow: setup
 	$(THREADS) $(RUN)/python -m pytest -m slow --timeout 3600
 
@@ -57,4 +68,4 @@ format: setup
 	$(RUN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(VENV)-core .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(VENV)-core $(VENV)-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -23,6 +23,8 @@ EXTRAS = (
     "lightgbm",
     "xgboost",
     "matplotlib",
+    "onnxruntime",
+    "pyarrow",
 )
 
 # What may import what: a part may use those before it, never those after.
@@ -39,6 +41,7 @@ LAYERS = [
     {"study", "audit"},
     {"tuning"},
     {"problems", "plots"},
+    {"race"},
     {"testing", "cli", "__main__", "__init__"},
 ]
 UNTYPED = ("TYPE_CHECKING",)
@@ -71,6 +74,22 @@ except ImportError as error:
     print(error)
 """
     assert run(code) == '0.3\ntables need pandas: pip install "manyarms[pandas]"'
+
+
+def test_the_test_problems_are_imported_with_every_extra_missing():
+    code = f"""
+import sys
+for name in {EXTRAS!r}:
+    sys.modules[name] = None
+from manyarms.problems import Hartmann, digits_mlp, rbv2_xgboost
+print(Hartmann(3).best > 3.8)
+for make in (digits_mlp, lambda: rbv2_xgboost(12)):
+    try:
+        make()
+    except ImportError as error:
+        print(str(error).rpartition(": ")[2])
+"""
+    assert run(code).splitlines() == ["True", 'pip install "manyarms[sklearn]"', 'pip install "manyarms[onnx]"']
 
 
 def imports(file: Path) -> set[str]:

@@ -26,6 +26,7 @@ _PLAIN = 0.25  # of the mutants are drawn and not chosen: the search also goes f
 _FLOOR = 5.0  # spreads below the median: a diverged run is no worse than bad
 _STRAIGHT = (0.15, 0.7)  # of the steps for arms trained straight to the end: while they find nothing better, and once they do
 _DOOMED = 100.0  # spreads by which a candidate promises less where the arm next to it failed
+_DIGITS = 9  # of what candidates promise: beyond, machines differ
 _TRAINED = 1 / 3  # of the pulls after the initial arms at least train an arm on
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
 
@@ -286,7 +287,8 @@ class AdaptiveMutantUCB:
         heights = self._nursery.forecast.outlook(candidates.points, *known, trainings, median, spread)
         if self.book.failed:
             heights[self._nursery.doomed(candidates.points, self.book.failed)] -= _DOOMED
-        return self._unseen(map(candidates.option, np.argsort(-heights).tolist()))
+        order = np.argsort(-heights.round(_DIGITS), kind="stable")
+        return self._unseen(map(candidates.option, order.tolist()))
 
     def _with_failed(self, arms: Array, scores: Array) -> tuple[Array, Array]:
         """The arms and scores, those that failed among them: as bad as can be, lest their places look merely unknown."""

@@ -128,7 +128,7 @@ class Forecast:
         for stride in _STRIDES:
             ahead = at + stride * np.tanh(slope)
             found, next_slope = explains(ahead)
-            if found > best:
+            if found > best + 1e-9:
                 best, at, slope = found, ahead, next_slope
         self._lengths, self._noise = self._typical * np.exp(at[:-1]), _NOISE * math.exp(at[-1])
 

@@ -48,7 +48,7 @@ class ScaledRewards:
     >>> [rewards.tell(arm, reward) for arm, reward in enumerate([-3.0, -2.0, -1e9, -2.5])]
     [True, True, False, True]
     >>> rewards.values.round(2)
-    array([0.38, 0.75, 0.  , 0.58])
+    array([0.38, 0.75, 0.  , 0.62])
     """
 
     def __init__(self) -> None:
