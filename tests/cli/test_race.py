@@ -31,7 +31,8 @@ def stored(path):
 def started(*arguments):
     """The command in a process of its own, once the first heats are in its file."""
     command = [sys.executable, "-m", "manyarms", *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731 - Ctrl-C, also where tests run in the background
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     began = time.monotonic()
     while not os.path.exists("race.parquet"):
         assert process.poll() is None and time.monotonic() < began + 60

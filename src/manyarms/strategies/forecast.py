@@ -68,8 +68,8 @@ class Forecast:
     ...     forecast.add(np.array([x]))
     >>> arms, scores = np.arange(3), np.array([0.2, 0.8, 0.5])
     >>> candidates = np.array([[0.1], [0.3], [0.9]])
-    >>> forecast.outlook(candidates, arms, scores, trainings=np.full(3, 10), median=0.5, spread=0.3).argmax()
-    2
+    >>> forecast.outlook(candidates, arms, scores, trainings=np.full(3, 10), median=0.5, spread=0.3).round(1)
+    array([-0.5,  1.1,  1. ])
     """
 
     def __init__(self, dimension: int) -> None:
