@@ -67,8 +67,6 @@ class AdaptiveMutantUCB:
     0.3
     """
 
-    unit_reward = False
-
     def __init__(
         self,
         space: Any,
