@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import manyarms as ma
 from manyarms.spaces import Choice, Constant, Float, Int, Space, from_json, restore, to_json
 from manyarms.spaces.protocol import check_space
 from manyarms.testing.spaces import SPACE_CHECKS
@@ -296,3 +297,26 @@ def test_configs_that_are_not_json_are_written_by_their_space():
     words = Words()
     assert to_json(words, frozenset([2, 1])) == [1, 2] and from_json(words, [1, 2]) == {1, 2}
     assert to_json(Digits(), 3) == 3 and from_json(Digits(), 3) == 3
+
+
+def test_the_configs_a_space_begins_with_are_the_first_arms_of_strategies_that_draw():
+    space = ma.Space(x=ma.Float(0, 1), layers=[1, 2]).first({"x": 0.5, "layers": [1, 2]}, {"x": 0.25, "layers": [1, 2]})
+    for make in (ma.RandomSearch, ma.AdaptiveMutantUCB, ma.MutantUCB, ma.Hyperband, ma.ASHA, ma.SteadyStateEA, ma.InfiniteUCBE):
+        strategy = make(space, budget=500, max_steps=9, seed=0)
+        arms = []
+        while len(arms) < 3 and (pull := strategy.ask()) is not None:
+            arms += [] if pull.arm in arms else [pull.arm]
+            strategy.tell(pull, pull.config["x"])
+        assert [arm.config["x"] for arm in arms[:2]] == [0.5, 0.25], make
+        assert len({arm.config["x"] for arm in arms}) == 3
+
+
+def test_the_configs_a_space_begins_with_are_part_of_it():
+    plain = ma.Space(x=ma.Float(0, 1))
+    space = plain.first({"x": 0.5}, {"x": 0.5})
+    assert space.firsts == ({"x": 0.5},)
+    assert space != plain and plain.firsts == ()
+    assert restore(space.describe()) == space
+    assert repr(space) == "Space(x=Float(low=0.0, high=1.0, log=False)).first({'x': 0.5})"
+    with pytest.raises(ValueError, match="first must be given configs of the space, got {'x': 2}"):
+        plain.first({"x": 2})

@@ -37,6 +37,23 @@ class Space:
         self._containers = [name for name, parameter in self.parameters.items() if not _scalar(parameter)]
         self.dimension = sum(parameter.dimension for parameter in self.parameters.values())
         self.varies = bool(self._varying)
+        self.firsts: tuple[dict[str, Any], ...] = ()
+
+    def first(self, *configs: Mapping[str, Any]) -> Space:
+        """The same space, whose first arms are these configs: defaults, or what was good elsewhere.
+
+        Strategies that draw their first arms at random take these before; those that divide the space into regions do not.
+
+        >>> from manyarms import Float, RandomSearch, Space
+        >>> RandomSearch(Space(x=Float(0, 1)).first({"x": 0.5}), budget=10, seed=0).ask().config
+        {'x': 0.5}
+        """
+        for config in configs:
+            if not self.contains(config):
+                raise ValueError(f"first must be given configs of the space, got {config!r} for {self!r}")
+        space = Space(**self.parameters)
+        space.firsts = tuple(self._copy(config) for i, config in enumerate(configs) if config not in configs[:i])
+        return space
 
     def sample(self, rng: np.random.Generator) -> dict[str, Any]:
         """A random config."""
@@ -98,7 +115,8 @@ class Space:
 
     def describe(self) -> Any:
         """The space as JSON; `restore` makes it again."""
-        return {"space": {name: parameter.describe() for name, parameter in self.parameters.items()}}
+        description: dict[str, Any] = {"space": {name: parameter.describe() for name, parameter in self.parameters.items()}}
+        return description | ({"first": [dict(config) for config in self.firsts]} if self.firsts else {})
 
     def __eq__(self, other: object) -> bool:
         # as text, because the order of the parameters fixes their encoding and what a seed makes of them
@@ -109,7 +127,8 @@ class Space:
 
     def __repr__(self) -> str:
         parts = (f"{n}={p.value if isinstance(p, Constant) else p!r}" for n, p in self.parameters.items())
-        return f"Space({', '.join(parts)})"
+        firsts = f".first({', '.join(map(repr, self.firsts))})" if self.firsts else ""
+        return f"Space({', '.join(parts)}){firsts}"
 
 
 def _parameter(name: str, value: Any) -> Parameter:
@@ -134,7 +153,7 @@ def restore(description: Any) -> Any:
     >>> restore(Space(x=Float(0, 1)).describe())
     Space(x=Float(low=0.0, high=1.0, log=False))
     """
-    ((kind, content),) = [(k, v) for k, v in description.items() if k != "ordered"]
+    ((kind, content),) = [(k, v) for k, v in description.items() if k not in ("ordered", "first")]
     if kind == "float":
         return Float(*content)
     if kind == "int":
@@ -144,7 +163,7 @@ def restore(description: Any) -> Any:
     if kind == "choice":
         return Choice(*map(_option, content), ordered=description["ordered"])
     if kind == "space":
-        return Space(**{name: restore(part) for name, part in content.items()})
+        return Space(**{name: restore(part) for name, part in content.items()}).first(*description.get("first", ()))
     if kind == "joint":
         return Joint({name: restore(part) for name, part in content.items()})
     raise ValueError(f"description must be of a float, int, constant, choice, space or joint, got {kind!r}")

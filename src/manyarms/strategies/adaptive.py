@@ -300,11 +300,11 @@ class AdaptiveMutantUCB:
 
     def _drawn(self, parent: int | None) -> Arm:
         """The first new arm of a few draws."""
-        space, rng = self.book.space, self.book.rng
+        book = self.book
         if parent is None:
-            return self._unseen((space.sample(rng), ()) for _ in range(_DRAWS))
-        config = self.book.arms[parent].config
-        return self._unseen((space.mutate(config, rng), (parent,)) for _ in range(_DRAWS))
+            return self._unseen((book.draw(), ()) for _ in range(_DRAWS))
+        config = book.arms[parent].config
+        return self._unseen((book.space.mutate(config, book.rng), (parent,)) for _ in range(_DRAWS))
 
     def _unseen(self, options: Iterable[Option]) -> Arm:
         """The first config that is new; where none is, the space may be used up, and the best paused arm is trained on."""

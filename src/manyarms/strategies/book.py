@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -32,6 +33,7 @@ class Book:
     def __init__(self, space: Any, budget: int | None, max_steps: int | None, seed: int | None) -> None:
         self.space = check_space(space)
         self._to_json = getattr(space, "to_json", None)
+        self._firsts = getattr(space, "firsts", ())
         self.budget = None if budget is None else checks.whole("budget", budget, 1)
         self.max_steps = None if max_steps is None else checks.whole("max_steps", max_steps, 1)
         self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.whole("seed", seed, 0)
@@ -53,13 +55,18 @@ class Book:
         capped = self.max_steps is not None and self.steps[arm] >= self.max_steps
         return not capped and arm not in self.in_flight and arm not in self.failed
 
+    def draw(self) -> Any:
+        """A random config; but those that the space begins with come first."""
+        number = len(self.arms)
+        return copy.deepcopy(self._firsts[number]) if number < len(self._firsts) else self.space.sample(self.rng)
+
     def sample(self) -> Arm:
         """A new random arm."""
-        return self._arm(lambda: self.space.sample(self.rng), ())
+        return self._arm(self.draw, ())
 
     def fresh(self) -> Arm:
         """A new random arm, and never a known one to be trained on: for those who need so many arms that start together."""
-        return self._arm(lambda: self.space.sample(self.rng), (), revisit=False)
+        return self._arm(self.draw, (), revisit=False)
 
     def mutant(self, parent: int) -> Arm:
         """A new arm mutated from another."""

@@ -136,7 +136,7 @@ class DTTTS:
     def _new(self, awake: Any) -> Arm:
         """A new arm; where the space has none left, the pseudo-arm stands for nothing, and one of the others is chosen."""
         book = self.book
-        arm = book.unseen((book.space.sample(book.rng), ()) for _ in range(_TRIES))
+        arm = book.unseen((book.draw(), ()) for _ in range(_TRIES))
         if arm is None and len(awake):
             arm = book.arms[awake[top_two(*self._posteriors(awake), 0, self.beta, book.rng)]]
         return book.sample() if arm is None else arm
