@@ -194,7 +194,11 @@ class Study(StudyView):
 
     def best_model(self, function: Function | None = None) -> Any:
         """What the recommended arm saved last. If that is lost it is trained again, with this function or the one used last."""
-        return self._saves.model(self.best().id, function or self._function)
+        return self.model(self.best().id, function)
+
+    def model(self, arm: int, function: Function | None = None) -> Any:
+        """What this arm saved last, as `best_model` gives that of the recommended one."""
+        return self._saves.model(arm, function or self._function)
 
     # -- running
 
