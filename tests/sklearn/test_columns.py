@@ -1,0 +1,53 @@
+"""What columns are taken for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manyarms.sklearn.columns import as_table, dates, kind_of_column, numbers
+
+COLUMNS = {
+    "number": [
+        [1, 2, 3],
+        [1.5, None, 2.5],
+        [True, False, True],
+        ["1", "2.5", "-3e4"],
+        [1.0, np.inf, 2.0],
+        pd.array([1, None, 3], dtype="Int64"),
+    ],
+    "category": [["a", "b", "a"], ["x", 1, 2.5, "x"], pd.Categorical(["u", "v", "u"]), [("a", 1), ("b", 2), ("a", 1)]],
+    "many categories": [[f"c{i % 30}" for i in range(100)]],
+    "date": [pd.to_datetime(["2024-01-01", "2024-05-01"]), ["2024-01-01", "2024-05-01"], ["3 May 2021", "4 June 2022"]],
+    "text": [[f"the number {i} is a good one" for i in range(50)]],
+    "nothing": [
+        [None, None],
+        [np.inf, -np.inf, np.inf],
+        [np.inf, 1.0],
+        ["same", "same"],
+        [7, 7, 7],
+        [f"row-{i}" for i in range(40)],
+        [],
+    ],
+}
+
+
+@pytest.mark.parametrize(("kind", "values"), [(kind, values) for kind, many in COLUMNS.items() for values in many])
+def test_a_column_is_taken_for_what_it_holds(kind, values):
+    assert kind_of_column(pd.Series(values)) == kind
+
+
+def test_what_is_no_finite_number_is_missing():
+    read = numbers(pd.Series(["1", "two", None, np.inf, 2.5]))
+    assert np.array_equal(read, [1.0, np.nan, np.nan, np.nan, 2.5], equal_nan=True)
+
+
+def test_dates_of_several_formats_and_lengths_of_time_are_read():
+    assert dates(pd.Series(["2024-01-01", "5 May 2024", "nonsense"])).isna().tolist() == [False, False, True]
+    assert dates(pd.Series(pd.to_timedelta([1, 2], unit="D"))).notna().all()
+
+
+def test_any_table_has_numbered_columns_and_what_is_no_table_is_refused():
+    assert list(as_table(pd.DataFrame([[1, 2]], columns=["a", "a"])).columns) == [0, 1]
+    assert as_table([[1, "x"]]).shape == (1, 2)
+    with pytest.raises(ValueError, match="X must be a table, got an array of 1 dimensions"):
+        as_table([1, 2, 3])

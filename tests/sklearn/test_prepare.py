@@ -1,0 +1,74 @@
+"""From a table of anything to numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from manyarms.sklearn.prepare import Prepare, date_parts, words_of
+
+RNG = np.random.default_rng(0)
+N = 120
+TABLE = pd.DataFrame(
+    {
+        "number": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N)),
+        "infinite": np.where(RNG.random(N) < 0.1, np.inf, RNG.lognormal(size=N)),
+        "few": RNG.choice(["red", "green", "blue"], N),
+        "many": [f"town {i}" for i in RNG.integers(40, size=N)],
+        "when": pd.date_range("2024-01-01", periods=N).astype(str),
+        "text": [" ".join(RNG.choice(["alpha", "beta", "gamma", "delta"], 6)) + f" {i}" for i in range(N)],
+        "empty": [None] * N,
+        "constant": ["x"] * N,
+        "row": [f"id{i}" for i in range(N)],
+    }
+)
+Y = (TABLE["few"] == "red").astype(int).to_numpy()
+
+
+@pytest.mark.parametrize("scale", [None, "standard", "quantile"])
+@pytest.mark.parametrize("fill", [True, False])
+def test_any_table_becomes_numbers(scale, fill):
+    prepare = Prepare(scale, fill, random_state=0)
+    rows = prepare.fit_transform(TABLE, Y)
+    assert prepare.kinds_ == ["number", "number", "category", "many categories", "date", "text", *["nothing"] * 3]
+    assert rows.shape == prepare.transform(TABLE).shape == (N, len(prepare.get_feature_names_out()))
+    assert np.isfinite(rows).all() == fill
+    assert not np.isinf(rows).any()
+
+
+def test_unknown_categories_odd_values_and_gaps_in_new_rows_are_numbers_too():
+    prepare = Prepare(random_state=0).fit(TABLE, Y)
+    odd = TABLE.head(3).copy()
+    odd["few"], odd["many"], odd["number"] = ["violet", None, "red"], [None, "nowhere", "town 1"], ["text", np.inf, 1e300]
+    odd["when"], odd["text"] = ["never", None, "2024-01-01"], [None, "", "alpha"]
+    assert np.isfinite(prepare.transform(odd)).all()
+
+
+def test_averages_of_the_target_are_not_of_the_row_itself():
+    towns = pd.DataFrame({"town": [f"town {i // 2}" for i in range(200)]})
+    noise = np.random.default_rng(0).integers(2, size=200)
+    trained = Prepare(random_state=0).fit_transform(towns, noise)[:, 0]
+    assert abs(np.corrcoef(trained, noise)[0, 1]) < 0.5  # with its own label it would be 0.7
+
+
+def test_nothing_to_learn_from_is_said():
+    with pytest.raises(ValueError, match="none of the 3 columns tells rows apart"):
+        Prepare().fit(TABLE[["empty", "constant", "row"]])
+    with pytest.raises(ValueError, match="X must have the 9 columns it was fitted with, got 2"):
+        Prepare().fit(TABLE, Y).transform(TABLE.iloc[:, :2])
+
+
+def test_it_is_cloned_and_seeded_like_any_transformer():
+    one, two = (clone(Prepare("standard", random_state=3)).fit_transform(TABLE, Y) for _ in range(2))
+    assert np.array_equal(one, two)
+
+
+def test_equal_numbers_are_one_category_and_missing_is_another():
+    assert words_of(pd.Series([1, 1.0, "1", None, "a"], dtype=object)).tolist() == ["1", "1", "1", "(missing)", "a"]
+
+
+def test_parts_of_dates_and_gaps_in_them():
+    parts = date_parts(pd.Series(["1970-01-02 06:00", None, "2024-02-29"]))
+    assert parts[0].tolist() == [1.25, 1970, 1, 2, 4, 6]
+    assert np.isnan(parts[1]).all()
+    assert parts[2, 1:].tolist() == [2024, 2, 29, 3, 0]
