@@ -11,13 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
 
 RESOURCES = ("auto", "n_samples", "partial_fit")
 """What a resource may be called, beside the name of a parameter."""
 
-_ROUNDS = ("n_estimators", "max_iter")  # parameters that count rounds of training
+_FEW_ROWS = 50  # below, models fail or tell nothing
+_FEW_OF_A_CLASS = 5
 _CONTINUATIONS = ("init_model", "xgb_model")  # arguments of fit that take what was trained so far
 
 
@@ -119,25 +120,31 @@ class BoostedRounds:
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """More epochs by `partial_fit`, each in an order of its own. A network whose loss no longer falls is left as it is."""
+    """More epochs by `partial_fit`, each in an order of its own. A network whose loss no longer falls is left as it is.
 
-    total: int
+    Args:
+        total: epochs of a full training: its `max_iter`. None, where it has none, is one a step.
+        seed: of the orders.
+    """
+
+    total: int | None
     seed: int
     continues = True
 
     def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
         """One epoch after the other."""
         classes = {"classes": np.unique(y)} if is_classifier(model) else {}
-        for epoch in range(*span.part(self.total)):
+        for epoch in range(*span.part(span.of if self.total is None else self.total)):
             if has_converged(getattr(model, "loss_curve_", ()), getattr(model, "tol", None), _patience(model)):
                 return
-            order = np.random.default_rng([self.seed, epoch]).permutation(len(y))
+            order = np.random.default_rng([self.seed, epoch]).permutation(_count(X))
             params = _check_method_params(X, fit_params, indices=order)
-            model.partial_fit(_safe_indexing(X, order), _safe_indexing(y, order), **classes, **params)
+            targets = None if y is None else _safe_indexing(y, order)
+            model.partial_fit(_safe_indexing(X, order), targets, **classes, **params)
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
-        """The epochs."""
-        return {"max_iter": share(self.total, stop, of)}
+        """The epochs, where they are a parameter."""
+        return {} if self.total is None else {"max_iter": share(self.total, stop, of)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +174,10 @@ class Rows:
     def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
         """Fit again."""
         n = _count(X)
-        if span.stop == span.of:
+        if span.stop == span.of or n <= _FEW_ROWS:
             return _fit(model, X, y, fit_params)
-        rows = row_order(y if is_classifier(model) else None, n, self.seed)[: share(n, span.stop, span.of)]
+        order, classes = row_order(y if is_classifier(model) else None, n, self.seed)
+        rows = order[: max(share(n, span.stop, span.of), _FEW_ROWS, _FEW_OF_A_CLASS * classes)]
         params = _check_method_params(X, fit_params, indices=rows)
         return _fit(model, _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows), params)
 
@@ -196,12 +204,22 @@ def slices_of(estimator: Any, resource: str | None = "auto", seed: int = 0) -> S
         raise TypeError(f"resource must be None or text, got {resource!r}")
     name = _chosen(estimator) if resource == "auto" else resource
     if name == "n_samples":
-        return Rows(seed)
+        return _rows(estimator, resource, seed)
     if name == "partial_fit":
         if not hasattr(estimator, "partial_fit"):
             raise ValueError(f"resource 'partial_fit' needs an estimator that has it, got {estimator!r}")
-        return Epochs(int(getattr(estimator, "max_iter", 1)), seed)
+        epochs = estimator.get_params().get("max_iter")
+        return Epochs(None if epochs is None else int(epochs), seed)
     return _rounds(estimator, name)
+
+
+def _rows(estimator: Any, resource: str, seed: int) -> Slices:
+    """Growing rows; where the columns of X are its rows, as of a precomputed kernel, all at once."""
+    if not get_tags(estimator).input_tags.pairwise:
+        return Rows(seed)
+    if resource == "n_samples":
+        raise ValueError(f"resource 'n_samples' needs an estimator of plain rows, got {estimator!r}")
+    return Whole()
 
 
 def _rounds(estimator: Any, parameter: str) -> Slices:
@@ -230,11 +248,16 @@ def _chosen(estimator: Any) -> str:
     known = estimator.get_params()
     if _continuation(estimator) is not None or ("warm_start" in known and "n_estimators" in known):
         return "n_estimators"
-    if hasattr(estimator, "partial_fit") and "max_iter" in known:
+    if hasattr(estimator, "partial_fit") and "max_iter" in known and not _needs_all_rows(known):
         return "partial_fit"
     if "warm_start" in known and "max_leaf_nodes" in known and "max_iter" in known:  # rounds of trees; those of a solver end by
         return "max_iter"  # themselves
     return "n_samples"
+
+
+def _needs_all_rows(params: Mapping[str, Any]) -> bool:
+    """Whether `partial_fit` would refuse, since it may see a part of the rows only."""
+    return params.get("early_stopping") is True or params.get("class_weight") == "balanced"
 
 
 def _continuation(estimator: Any) -> str | None:
@@ -265,34 +288,36 @@ def _patience(model: Any) -> int | None:
     return patience if patience is None else int(min(patience, 10**9))
 
 
-def row_order(labels: Any, n: int, seed: int) -> NDArray[np.int64]:
+def row_order(labels: Any, n: int, seed: int) -> tuple[NDArray[np.int64], int]:
     """Rows in random order; with labels, so that the first of them hold every class in its share, and each class early.
 
-    >>> sorted(row_order(["a", "a", "a", "b"], 4, seed=0)[:2].tolist())[1]
-    3
+    Gives how many classes there are, too: 0 without labels, or with several of them a row.
+
+    >>> order, classes = row_order(["a", "a", "a", "b"], 4, seed=0)
+    >>> 3 in order[:2], classes
+    (True, 2)
     """
     rng = np.random.default_rng(seed)
-    if labels is None:
-        return rng.permutation(n)
-    _, kinds = np.unique(np.asarray(labels), return_inverse=True)
-    if kinds.ndim != 1:  # several labels a row
-        return rng.permutation(n)
+    if labels is None or np.ndim(labels) != 1:
+        return rng.permutation(n), 0
+    names, kinds = np.unique(np.asarray(labels), return_inverse=True)
     shuffled = rng.permutation(n)
     places = np.empty(n)
-    for kind in range(kinds.max() + 1):
+    for kind in range(len(names)):
         members = shuffled[kinds[shuffled] == kind]
         places[members] = np.arange(len(members)) / len(members)
-    return np.lexsort((rng.random(n), places))
+    return np.lexsort((rng.random(n), places)), len(names)
 
 
-def fresh(model: Any, seed: int | None) -> Any:
-    """A copy that is not fitted; where it has no seed of its own, with this one.
+def fresh(model: Any, params: Mapping[str, Any], seed: int | None) -> Any:
+    """A copy that is not fitted, with these parameters; where it has no seed of its own, with this one.
 
     Args:
         model: an estimator.
+        params: as `set_params` takes them.
         seed: None leaves it without.
     """
-    copy = clone(model)
+    copy = clone(model).set_params(**params)
     if seed is None:
         return copy
     unseeded = {

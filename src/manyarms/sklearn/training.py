@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import math
 import pickle
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import cloudpickle
 import numpy as np
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import _routing_enabled, get_routing_for_object, process_routing
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from .slices import Slices, Span, fresh, slices_of
+from .slices import Rows, Slices, Span, fresh, slices_of
 
-_PREPARED = 3  # preparations of the whole data that are kept
+TIMES = ("fit_time", "score_time")
+FOLDS = "folds"
+_PREPARED = 4  # preparations of the whole data that are kept
+_RECENT = 50_000_000  # bytes of models in training that are kept
+
+
+def flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a config: those of nested spaces beside the others.
+
+    >>> flat({"alpha": 0.1, "solver": {"solver": "sgd", "momentum": 0.9}})
+    {'alpha': 0.1, 'solver': 'sgd', 'momentum': 0.9}
+    """
+    params: dict[str, Any] = {}
+    for name, value in config.items():
+        params |= flat(value) if isinstance(value, Mapping) else {name: value}
+    return params
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +50,27 @@ class Candidate:
 
     Args:
         estimator: not fitted; a pipeline is trained on at its last step.
-        resource: as for `slices_of`; in a pipeline a parameter's name has the step before it.
+        resource: as for `slices_of`; in a pipeline a parameter's name has the step before it. Or "folds": a step is the whole
+            training on one fold more, and the reward the mean of those so far.
         max_steps: of a full training.
+        reads: gives the parameters of a config.
+        fit_params: arguments of `fit` that only this one gets; None for those that all do.
     """
 
     estimator: Any
     resource: str | None = "auto"
     max_steps: int = 10
+    reads: Callable[[Any], dict[str, Any]] = flat
+    fit_params: Mapping[str, Any] | None = None
 
     def with_params(self, params: Mapping[str, Any], seed: int | None) -> Any:
         """The estimator of a config, not fitted."""
-        return fresh(self.estimator, seed).set_params(**params)
+        return fresh(self.estimator, params, seed)
 
     def slices(self, estimator: Any, seed: int = 0) -> Slices:
         """How it is trained."""
         _, last, step = split(estimator)
-        resource = self.resource
+        resource = None if self.resource == FOLDS else self.resource
         if step is not None and resource is not None and resource.startswith(f"{step}__"):
             resource = resource.removeprefix(f"{step}__")
         return slices_of(last, resource, seed)
@@ -61,17 +87,38 @@ class Metadata:
 NO_METADATA = Metadata({}, {})
 
 
+@dataclass(slots=True)
+class Trained:
+    """What pulls save of an arm: the models of the folds (of pipelines, their last steps), and what was told of them.
+
+    Attributes:
+        size: bytes of the models when they were last saved.
+    """
+
+    models: dict[int, Any] = field(default_factory=dict)
+    told: dict[str, float] = field(default_factory=dict)
+    size: int = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By plain pickle where that will do: cloudpickle takes several times as long for many trees."""
+        written = _written(self.models)
+        self.size = len(written)
+        return _read, (written, self.told)
+
+
+def _read(models: bytes, told: dict[str, float]) -> Trained:
+    return Trained(pickle.loads(models), told)
+
+
 class Training:
     """Trains candidates on folds, a slice at a time. Workers get it once, with the data.
-
-    Its state of an arm, as saved by pulls, is the list of the models of the folds: of a pipeline, its last steps.
 
     Args:
         candidates: by name, where configs are those of a `Cascade`; or one for all configs.
         X, y: the data.
         folds: rows to train on and rows to score, for each fold.
         scorer: called with an estimator, X and y: gives a number, or a dict of numbers by metric.
-        metric: the one that is the reward, where there are several.
+        metric: the one that is the reward, where there are several; the first if none has this name.
         metadata: sample weights and the like.
         seed: of all models that have none, so that only their parameters make the difference; None leaves them so.
         train_scores: also score the rows trained on.
@@ -98,30 +145,61 @@ class Training:
         self.scorer, self.metric, self.metadata, self.seed = scorer, metric, metadata, seed
         self._train_scores, self._keeps, self._quiet = train_scores, keeps, quiet
         self._prepared: OrderedDict[tuple[int, bytes], _Fold] = OrderedDict()
+        self._recent: OrderedDict[tuple[int, int], Trained] = OrderedDict()  # by arm and steps
 
     def __call__(self, pull: Any) -> dict[str, float]:
-        """One slice of training on each fold, and what came of it: the reward, and all that `cv_results_` tells."""
+        """One slice of training, and what came of it: the reward, and all that `cv_results_` tells."""
         candidate, params = self.read(pull.config)
-        span = Span(pull.start, pull.stop, candidate.max_steps)
-        models = pull.load()
-        results: dict[str, float] = {}
-        trained = []
+        estimator = candidate.with_params(params, self.seed)
+        slices = candidate.slices(estimator, self.seed or 0)
+        by_fold = candidate.resource == FOLDS
+        goes_on = by_fold or slices.continues
+        state = self._state(pull) if goes_on else Trained()
+        span = Span(0, 1, 1) if by_fold else Span(pull.start, pull.stop, candidate.max_steps)
+        times: dict[str, float] = {}
         with _calm(self._quiet):
-            for number in range(len(self.folds)):
-                model = None if models is None else models[number]
-                model, told = self._advance(number, candidate, params, model, span)
-                trained.append(model)
-                results |= {f"split{number}_{name}": value for name, value in told.items()}
-        if self._keeps or pull.stop < candidate.max_steps:
-            pull.save(trained)
-        rewards = [results[f"split{number}_test_{self.metric}"] for number in range(len(self.folds))]
-        return {"reward": float(np.mean(rewards)), **results}
+            for number in range(pull.start, pull.stop) if by_fold else range(len(self.folds)):
+                model, told = self._advance(number, candidate, estimator, slices, state.models.get(number), span)
+                state.models[number] = model
+                times |= {f"split{number}_{name}": told.pop(name) for name in TIMES}
+                state.told |= {f"split{number}_{name}": value for name, value in told.items()}
+        unfinished = goes_on and pull.stop < candidate.max_steps
+        if self._keeps or unfinished:
+            pull.save(state)
+        if unfinished:
+            self._remember(pull, state)
+        return {"reward": self._reward(state), **state.told, **times}
+
+    def _state(self, pull: Any) -> Trained:
+        """What the arm's last pull left: as it is still here, or as it was saved. What is here is given out once only."""
+        return self._recent.pop((pull.arm, pull.start), None) or pull.load() or Trained()
+
+    def _remember(self, pull: Any, state: Trained) -> None:
+        """Keep what was just saved, as long as it is little: reading it again would cost as much as some of the training."""
+        self._recent[pull.arm, pull.stop] = state
+        while sum(known.size for known in self._recent.values()) > _RECENT:
+            self._recent.popitem(last=False)
+
+    def _reward(self, state: Trained) -> float:
+        """The mean of the metric over the folds that are trained."""
+        first, found = next(iter(state.models)), {name.partition("_test_")[2]: None for name in state.told if "_test_" in name}
+        metric = self.metric if f"split{first}_test_{self.metric}" in state.told else next(iter(found))
+        return float(np.mean([state.told[f"split{number}_test_{metric}"] for number in state.models]))
 
     def read(self, config: Any) -> tuple[Candidate, dict[str, Any]]:
         """The candidate that a config is of, and its parameters."""
         if isinstance(self.candidates, Mapping):
-            return self.candidates[config["algorithm"]], flat(config["config"])
-        return self.candidates, flat(config)
+            candidate = self.candidates[config["algorithm"]]
+            return candidate, candidate.reads(config["config"])
+        return self.candidates, self.candidates.reads(config)
+
+    def params(self, config: Any, steps: int) -> dict[str, Any]:
+        """What `set_params` would say of a config's estimator after so many steps: its parameters, and what it has had."""
+        candidate, params = self.read(config)
+        estimator = candidate.with_params(params, self.seed)
+        step = split(estimator)[2]
+        spent = candidate.slices(estimator, self.seed or 0).spent(steps, candidate.max_steps)
+        return params | {name if step is None else f"{step}__{name}": value for name, value in spent.items()}
 
     def refit(self, config: Any, steps: int) -> Any:
         """The estimator of a config trained on all rows, by the same slices, to so many steps."""
@@ -129,28 +207,39 @@ class Training:
         estimator = candidate.with_params(params, self.seed)
         first, last, _ = split(estimator)
         with _calm(self._quiet):
-            rest, own = _divided(estimator, self.metadata.fit)
+            rest, own = _divided(estimator, self._fit_params(candidate))
             X = self.X if first is None else first.fit_transform(self.X, self.y, **rest)
             slices = candidate.slices(estimator, self.seed or 0)
+            steps = candidate.max_steps if isinstance(slices, Rows) else steps  # all rows are all rows
+            before = {name: value for name, value in last.get_params(deep=False).items() if name == "warm_start"}
             slices.advance(last, X, self.y, Span(0, steps, candidate.max_steps), own)
+            last.set_params(**before)  # a fit of the user's begins again
         return joined(first, last, estimator)
 
-    def models(self, config: Any, state: Sequence[Any]) -> list[Any]:
+    def _fit_params(self, candidate: Candidate) -> Mapping[str, Any]:
+        return self.metadata.fit if candidate.fit_params is None else candidate.fit_params
+
+    def held_out(self, config: Any, state: Trained, predict: Callable[[Any, Any], Any]) -> list[Any]:
+        """What the models of an arm's state say of the rows they were not trained on, fold by fold."""
+        candidate, params = self.read(config)
+        estimator = candidate.with_params(params, self.seed)
+        with _calm(self._quiet):
+            return [predict(model, self._fold(number, estimator, candidate).X_test) for number, model in state.models.items()]
+
+    def models(self, config: Any, state: Trained) -> list[Any]:
         """The fitted estimators of an arm's state, one a fold."""
         candidate, params = self.read(config)
         estimator = candidate.with_params(params, self.seed)
         with _calm(self._quiet):
-            return [joined(self._fold(i, estimator).first, model, estimator) for i, model in enumerate(state)]
+            return [joined(self._fold(i, estimator, candidate).first, model, estimator) for i, model in state.models.items()]
 
     def _advance(
-        self, number: int, candidate: Candidate, params: Mapping[str, Any], model: Any, span: Span
+        self, number: int, candidate: Candidate, estimator: Any, slices: Slices, model: Any, span: Span
     ) -> tuple[Any, dict[str, float]]:
         """The model of a fold, trained on, and its times and scores."""
         began = time.perf_counter()
-        estimator = candidate.with_params(params, self.seed)
-        fold = self._fold(number, estimator)
-        slices = candidate.slices(estimator, self.seed or 0)
-        model = split(estimator)[1] if model is None or not slices.continues else model
+        fold = self._fold(number, estimator, candidate)
+        model = clone(split(estimator)[1]) if model is None else model
         slices.advance(model, fold.X_train, fold.y_train, span, fold.fit_params)
         fitted = time.perf_counter()
         told = self._scores("test", model, fold, estimator)
@@ -162,40 +251,50 @@ class Training:
     def _scores(self, which: str, model: Any, fold: _Fold, estimator: Any) -> dict[str, float]:
         """By metric. A scorer of scikit-learn's gets the last step and prepared rows, any other the whole estimator."""
         rows = self.folds[fold.number][which == "test"]
-        prepared = hasattr(self.scorer, "_accept_sample_weight")  # what all of scikit-learn's own have
-        if prepared:
-            X, y = (fold.X_test, fold.y_test) if which == "test" else (fold.X_train, fold.y_train)
-        else:
-            X, y = _rows(self.X, rows), _rows(self.y, rows)
-            model = joined(fold.first, model, estimator)
+        X, y = (fold.X_test, fold.y_test) if which == "test" else (fold.X_train, fold.y_train)
+        if fold.first is not None and not is_own(self.scorer):
+            X, model = _rows(self.X, rows), joined(fold.first, model, estimator)
         score_params = _check_method_params(self.X, self.metadata.score, indices=rows)
         scores = self.scorer(model, X, **score_params) if y is None else self.scorer(model, X, y, **score_params)
         named = scores if isinstance(scores, Mapping) else {"score": scores}
-        return {f"{which}_{name}": float(score) for name, score in named.items()}
+        return {f"{which}_{name}": self._number(name, score) for name, score in named.items()}
 
-    def _fold(self, number: int, estimator: Any) -> _Fold:
+    def _number(self, metric: str, score: Any) -> float:
+        """A score; NaN for a metric beside the reward that failed, of which there is a traceback instead."""
+        if not isinstance(score, str):
+            return float(score)
+        if metric == self.metric:
+            raise ValueError(f"scoring {metric!r} failed: {score.strip().splitlines()[-1]}")
+        return math.nan
+
+    def _fold(self, number: int, estimator: Any, candidate: Candidate) -> _Fold:
         """The rows of a fold as the last step of the estimator gets them: prepared once for all arms that prepare alike."""
         first, _, _ = split(estimator)
-        key = (number, b"" if first is None else pickle.dumps(first))
+        key = (
+            number,
+            (b"" if first is None else _written(first)) + (b"" if candidate.fit_params is None else _written(candidate)),
+        )
         if (known := self._prepared.get(key)) is not None:
             self._prepared.move_to_end(key)
             return known
-        fold = self._prepared[key] = self._make_fold(number, first, estimator)
+        fold = self._prepared[key] = self._make_fold(number, first, estimator, candidate)
         if len(self._prepared) > _PREPARED * len(self.folds):
             self._prepared.popitem(last=False)
         return fold
 
-    def _make_fold(self, number: int, first: Any, estimator: Any) -> _Fold:
+    def _make_fold(self, number: int, first: Any, estimator: Any, candidate: Candidate) -> _Fold:
         train, test = self.folds[number]
-        X_train, y_train, X_test = _rows(self.X, train), _rows(self.y, train), _rows(self.X, test)
-        rest, own = _divided(estimator, _check_method_params(self.X, self.metadata.fit, indices=train))
+        X_train, y_train = _safe_split(estimator, self.X, self.y, train)
+        X_test, y_test = _safe_split(estimator, self.X, self.y, test, train)  # of a precomputed kernel, the columns of `train`
+        rest, own = _divided(estimator, _check_method_params(self.X, self._fit_params(candidate), indices=train))
         if first is not None:
+            first = clone(first)  # fitted for this fold alone
             X_train, X_test = first.fit_transform(X_train, y_train, **rest), first.transform(X_test)
-        return _Fold(number, first, X_train, y_train, X_test, _rows(self.y, test), own)
+        return _Fold(number, first, X_train, y_train, X_test, y_test, own)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be prepared again."""
-        return {**vars(self), "_prepared": OrderedDict()}
+        """Without what can be prepared or loaded again."""
+        return {**vars(self), "_prepared": OrderedDict(), "_recent": OrderedDict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,21 +310,11 @@ class _Fold:
     fit_params: Mapping[str, Any]
 
 
-def flat(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a config: those of nested spaces beside the others.
-
-    >>> flat({"alpha": 0.1, "solver": {"solver": "sgd", "momentum": 0.9}})
-    {'alpha': 0.1, 'solver': 'sgd', 'momentum': 0.9}
-    """
-    params: dict[str, Any] = {}
-    for name, value in config.items():
-        params |= flat(value) if isinstance(value, Mapping) else {name: value}
-    return params
-
-
 def split(estimator: Any) -> tuple[Any, Any, str | None]:
     """The first steps of a pipeline (None if it is none), what is trained on, and the name of that step."""
     if type(estimator) is not Pipeline or len(estimator.steps) < 2 or not hasattr(estimator.steps[-1][1], "fit"):
+        return None, estimator, None
+    if getattr(estimator, "transform_input", None) is not None:
         return None, estimator, None
     name, last = estimator.steps[-1]
     return Pipeline(estimator.steps[:-1], memory=estimator.memory), last, name
@@ -235,14 +324,37 @@ def joined(first: Any, last: Any, estimator: Any) -> Any:
     """The estimator of which `split` gave the parts."""
     if first is None:
         return last
-    return Pipeline([*first.steps, (estimator.steps[-1][0], last)], memory=estimator.memory, verbose=estimator.verbose)
+    whole = copy.copy(estimator)  # what else was set of the pipeline stays: its output, its requests
+    whole.steps = [*first.steps, (estimator.steps[-1][0], last)]
+    return whole
+
+
+def is_own(scorer: Any) -> bool:
+    """Whether a scorer is scikit-learn's, which asks a model for predictions only; or several, all of which are."""
+    several = getattr(scorer, "_scorers", None)
+    if isinstance(several, Mapping):
+        return all(map(is_own, several.values()))
+    return hasattr(scorer, "_accept_sample_weight")
+
+
+def _written(part: Any) -> bytes:
+    """Pickled so that any process can read it."""
+    try:
+        written = pickle.dumps(part)
+    except Exception:  # a lambda, say
+        return bytes(cloudpickle.dumps(part))
+    return bytes(cloudpickle.dumps(part)) if b"__main__" in written else written  # which is another one in a worker
 
 
 def _divided(estimator: Any, fit_params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments of `fit` for the first steps, and for the last, without its name."""
-    step = split(estimator)[2]
-    if step is None:
+    first, _, step = split(estimator)
+    if step is None or not fit_params:
         return {}, dict(fit_params)
+    if _routing_enabled():
+        routed = process_routing(estimator, "fit", **fit_params)
+        wanted = get_routing_for_object(first).consumes("fit_transform", fit_params)
+        return {name: fit_params[name] for name in wanted}, dict(routed[step]["fit"])
     own = {name.removeprefix(f"{step}__"): value for name, value in fit_params.items() if name.startswith(f"{step}__")}
     return {name: value for name, value in fit_params.items() if not name.startswith(f"{step}__")}, own
 

@@ -1,0 +1,83 @@
+"""What a journal says of each arm, in the form that scikit-learn's searches tell it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..journal import Event
+from .training import TIMES
+
+_TEST = "split0_test_"
+
+
+@dataclass(slots=True)
+class ArmResult:
+    """What came of one arm.
+
+    Attributes:
+        arm: its id.
+        stop: where its last pull ended, in steps, or failed.
+        steps: how many it was trained.
+        failed: its last pull failed.
+        told: what its last pull returned, times apart; empty if it failed.
+        times: of all its pulls, by split and kind: "split0_fit_time".
+    """
+
+    arm: int
+    stop: int = 0
+    steps: int = 0
+    failed: bool = False
+    told: dict[str, float] = field(default_factory=dict)
+    times: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """Of training and scoring, in all."""
+        return sum(self.times.values())
+
+    def add(self, event: Event) -> None:
+        """Take in the end of a pull."""
+        assert event.stop is not None
+        self.stop, self.failed = event.stop, event.kind == "failed"
+        if self.failed:
+            self.told = {}
+            return
+        self.steps, self.told = event.stop, {}
+        for name, value in event.data.get("metrics", {}).items():
+            if name.partition("_")[2] in TIMES:
+                self.times[name] = self.times.get(name, 0.0) + value
+            else:
+                self.told[name] = value
+
+    def folds(self, n_splits: int, metrics: list[str] | None, error_score: float, train_scores: bool) -> list[dict[str, Any]]:
+        """What `fit and score` of scikit-learn would have given, fold by fold; `metrics` is None for a single one."""
+        return [self._fold(f"split{number}_", metrics, error_score, train_scores) for number in range(n_splits)]
+
+    def _fold(self, split: str, metrics: list[str] | None, error_score: float, train_scores: bool) -> dict[str, Any]:
+        missing = error_score if self.failed else math.nan
+        found: dict[str, Any] = {name: self.times.get(f"{split}{name}", 0.0) for name in TIMES}
+        for which in ("test", "train") if train_scores else ("test",):
+            scores = {name: self.told.get(f"{split}{which}_{name}", missing) for name in metrics or ["score"]}
+            found[f"{which}_scores"] = scores if metrics is not None else scores["score"]
+        return found
+
+
+def arm_results(events: Iterable[Event]) -> list[ArmResult]:
+    """Of every arm with a pull that ended, in the order they were made."""
+    results: dict[int, ArmResult] = {}
+    for event in events:
+        if event.kind in ("told", "failed"):
+            assert event.arm is not None
+            results.setdefault(event.arm, ArmResult(event.arm)).add(event)
+    return [results[arm] for arm in sorted(results)]
+
+
+def metrics_of(results: Iterable[ArmResult]) -> list[str]:
+    """The names of the metrics that were told, in their order."""
+    for result in results:
+        if result.told:
+            return [name.removeprefix(_TEST) for name in result.told if name.startswith(_TEST)]
+    return []

@@ -1,0 +1,219 @@
+"""A table in, a good trained model out."""
+
+import pickle
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import manyarms as ma
+from manyarms.sklearn import AutoClassifier, AutoRegressor
+
+QUICK = ["linear", "neighbours", "tree"]
+IRIS = load_iris(return_X_y=True, as_frame=True)
+
+
+def quick(kind=AutoClassifier, **options):
+    return kind(**{"budget": 15, "families": QUICK, "random_state": 0, "cv": 3, **options})
+
+
+def expected_failures(estimator):
+    reason = "weights are for training: folds, scores and preparation see each row once"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [quick(cv=2, budget=3, families=["tree"]), quick(AutoRegressor, cv=2, budget=3, families=["tree"])],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_it_learns_a_table_and_tells_how():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = quick().fit(X.iloc[::2], y.iloc[::2])
+    assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.93
+    said = model.predict_proba(X)
+    assert said.shape == (len(X), 2) and np.allclose(said.sum(axis=1), 1)
+    board = model.leaderboard_
+    assert board["score"].is_monotonic_decreasing and set(board["family"]) == set(QUICK)
+    assert board["weight"].sum() == pytest.approx(1) == sum(member.weight for member in model.members_)
+    assert model.best_score_ == board["score"].iloc[0] <= model.ensemble_score_ + 0.02
+    assert model.baseline_score_ < model.best_score_
+    assert len(model.pulls_) == 15 and (model.pulls_["status"] == "told").all()
+    assert model.columns_["kind"].eq("number").all()
+
+
+def test_numbers_are_foretold_too():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = quick(AutoRegressor).fit(X.iloc[::2], y.iloc[::2])
+    assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.3
+    assert model.predict(X).shape == (len(X),)
+
+
+def test_the_same_seed_and_steps_give_the_same_model():
+    X, y = IRIS
+    one, two, other = (quick(random_state=seed).fit(X, y) for seed in (0, 0, 1))
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert not np.array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_labels_of_any_kind_come_back_as_they_were():
+    X, y = IRIS
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    assert set(quick().fit(X, names).predict(X)) == set(names)
+    assert quick().fit(X, names == "setosa").predict(X).dtype == bool
+
+
+def test_a_fitted_model_is_pickled_and_cloned():
+    X, y = IRIS
+    model = quick().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(X), model.predict(X))
+    assert not hasattr(clone(model), "members_")
+
+
+def test_weights_reach_the_models_and_leave_out_those_that_know_none():
+    X, y = IRIS
+    model = quick().fit(X.iloc[:, :2], y, sample_weight=np.where(y == 1, 1e-3, 1.0))
+    assert "neighbours" not in set(model.leaderboard_["family"])
+    plain = quick().fit(X.iloc[:, :2], y)
+    assert (model.predict(X.iloc[:, :2]) == 1).sum() < 0.7 * (plain.predict(X.iloc[:, :2]) == 1).sum()
+
+
+@pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
+def test_any_metric_of_scikit_learns_is_what_counts(metric):
+    X, y = IRIS
+    model = quick(metric=metric, families=[*QUICK, "svm"]).fit(X, y)
+    assert model.baseline_score_ < model.best_score_
+    assert ("svm" in set(model.leaderboard_["family"])) == (metric in ("f1_macro", "balanced_accuracy"))
+
+
+def test_a_holdout_is_trained_slice_by_slice_and_then_on_all_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = quick(cv=1, budget=40, families=["forest", "linear"]).fit(X, y)
+    forest = model.leaderboard_.query("family == 'forest'")
+    assert forest["max_steps"].iloc[0] > 1 and forest["steps"].max() > 1
+    assert all(len(member.models) == 1 for member in model.members_)
+
+
+def test_one_model_without_the_ensemble():
+    model = quick(ensemble=False).fit(*IRIS)
+    assert [member.weight for member in model.members_] == [1.0]
+    assert model.members_[0].arm == model.leaderboard_["arm"].iloc[0]
+
+
+def test_worker_processes_train_too():
+    assert quick(n_jobs=2, time_budget=None).fit(*IRIS).score(*IRIS) > 0.9
+
+
+def test_time_is_kept():
+    began = time.monotonic()
+    model = quick(budget=None, time_budget="2s").fit(*IRIS)
+    assert len(model.leaderboard_) > 1
+    assert time.monotonic() - began < 60  # of two seconds: only that it ends
+
+
+def test_a_killed_fit_goes_on_where_it_was(tmp_path):
+    script = textwrap.dedent(
+        f"""
+        from sklearn.datasets import load_iris
+        from manyarms.sklearn import AutoClassifier
+        X, y = load_iris(return_X_y=True, as_frame=True)
+        AutoClassifier(budget=100_000, families={QUICK}, random_state=0, cv=3, storage={str(tmp_path / "fit.db")!r}).fit(X, y)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", script])
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and pulls_in(tmp_path / "fit.db") < 5:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    before = pulls_in(tmp_path / "fit.db")
+    assert before >= 5
+    storage = str(tmp_path / "fit.db")
+    again = quick(budget=before + 6, storage=storage).fit(*IRIS)
+    straight = quick(budget=before + 6).fit(*IRIS)
+    assert len(again.pulls_) == before + 6
+    assert again.pulls_["reward"].tolist()[:before] == straight.pulls_["reward"].tolist()[:before]
+
+
+def pulls_in(storage):
+    try:
+        with ma.load_study(storage, "auto") as study:
+            return study.tally.pulls
+    except ma.ManyarmsError:
+        return 0
+
+
+def test_other_data_in_the_same_storage_is_refused(tmp_path):
+    X, y = IRIS
+    storage = str(tmp_path / "fit.db")
+    quick(storage=storage).fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match="was begun with other data"):
+        quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
+    with pytest.raises(ma.StudyMismatch, match="was begun with other metric"):
+        quick(storage=storage, metric="f1_macro").fit(X, y)
+    assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
+
+
+ODD = pd.DataFrame(
+    {
+        "empty": [None] * 60,
+        "constant": [1] * 60,
+        "mixed": [1, "x", 2.5] * 20,
+        "infinite": [np.inf, -np.inf, *range(58)],
+        "when": pd.date_range("2020-01-01", periods=60),
+        "[odd] {name}": [f"c{i % 25}" for i in range(60)],
+        "text": [f"some words about {i} and {i % 2}" for i in range(60)],
+        "signal": [i % 2 for i in range(60)],
+    }
+)
+
+
+def test_odd_columns_are_taken_as_they_come():
+    table = ODD.set_axis([*ODD.columns[:-1], "empty"], axis=1)  # a name twice
+    model = quick(families=["linear", "forest", "svm", "lightgbm"]).fit(table, [i % 2 for i in range(60)])
+    assert model.score(table, [i % 2 for i in range(60)]) > 0.9
+
+
+def test_classes_of_one_row_are_learned_with_the_others():
+    X, y = IRIS
+    rare = y.copy()
+    rare.iloc[0] = 7
+    assert 7 in quick().fit(X, rare).classes_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"families": ["forests"]}, "families must be one of .*, got 'forests'"),
+        ({"families": "linear"}, "families must be a list of names, got 'linear'"),
+        ({"metric": "precision!"}, "metric must be the name of a scorer, such as accuracy.*, got 'precision!'"),
+        ({"metric": "roc_auc"}, "metric cannot score this target: multi_class must be"),
+        ({"cv": 0}, "cv must be at least 1, got 0"),
+        ({"budget": 0}, "budget must be at least 1, got 0"),
+        ({"time_budget": "soon"}, "time_budget must be"),
+        ({"n_jobs": 0}, "n_jobs must be at least 1, got 0"),
+    ],
+)
+def test_wrong_settings_are_said_before_anything_runs(options, message):
+    with pytest.raises((ValueError, ma.ManyarmsError), match=message):
+        quick(**options).fit(*IRIS)
+
+
+def test_other_columns_to_tell_about_are_refused():
+    X, y = IRIS
+    model = quick().fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X.iloc[:, ::-1])
+    with pytest.raises(ValueError, match="X has 2 features, but AutoClassifier is expecting 4"):
+        model.predict(X.to_numpy()[:, :2])

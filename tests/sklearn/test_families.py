@@ -1,0 +1,61 @@
+"""The families of models for tables."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from manyarms.sklearn import families as module
+from manyarms.sklearn.families import Task, families
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((90, 4)) < 0.05, np.nan, RNG.normal(size=(90, 4)))
+ALL = sorted({*families(classes=2), "boosting"})
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_the_default_and_random_configs_of_a_family_can_be_trained(name, classes):
+    if not classes and name in ("discriminant", "naive_bayes"):
+        pytest.skip("for classes only")
+    family = families([name], classes=classes, rows=90)[name]
+    y = np.arange(90) % classes if classes else X[:, 0] ** 2 + np.arange(90)
+    y = np.nan_to_num(y)
+    for config in (*family.space.firsts, family.space.sample(np.random.default_rng(1))):
+        model = clone(family.estimator).set_params(**config).fit(X, y)
+        assert model.predict(X).shape == (90,)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_family_begins_with_a_default_and_has_plain_parameters(name):
+    family = families([name], classes=2)[name]
+    assert len(family.space.firsts) == 1
+    assert all(parameter.split("__")[0] in ("prepare", "model") for parameter in family.space.parameters)
+    assert family.max_steps == 1 or family.resource is not None
+
+
+def test_what_is_not_installed_is_left_out_or_named(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    found = families(classes=2)
+    assert "lightgbm" not in found and "xgboost" not in found and "boosting" in found
+    with pytest.raises(ValueError, match="family 'xgboost' needs xgboost: pip install xgboost"):
+        families(["xgboost"], classes=2)
+
+
+def test_slow_families_are_left_out_where_there_are_many_rows_unless_named():
+    assert "svm" not in families(classes=2, rows=50_000)
+    assert "svm" in families(["svm"], classes=2, rows=50_000)
+
+
+def test_numbers_need_a_family_that_foretells_them():
+    assert "naive_bayes" not in families(classes=0)
+    with pytest.raises(ValueError, match="families must hold one that foretells numbers, got naive_bayes"):
+        families(["naive_bayes"], classes=0)
+
+
+def test_many_classes_and_rows_get_fewer_rounds_and_epochs():
+    assert (
+        Task(classes=2, rows=100).rounds == 150 > Task(classes=10, rows=100).rounds > Task(classes=100, rows=100).rounds == 50
+    )
+    assert (
+        Task(classes=2, rows=100).epochs == 100 > Task(classes=2, rows=3_000).epochs > Task(classes=2, rows=10**6).epochs == 20
+    )
