@@ -1,0 +1,52 @@
+"""Drawing rows at random from a table that is too large to hold, in one pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Sample:
+    """So many rows, each set of them equally likely, in the order they had.
+
+    Each row gets a random number, and those with the smallest are kept.
+
+    Args:
+        size: how many.
+        seed: of the draw.
+    """
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._rng = size, np.random.default_rng(seed)
+        self._kept: list[Any] = []
+        self._keys = np.empty(0)
+        self.seen = 0  # rows so far
+
+    def add(self, chunk: pd.DataFrame) -> None:
+        """Take note of the next rows."""
+        import pandas as pd
+
+        self.seen += len(chunk)
+        keys = self._rng.random(len(chunk))
+        if len(self._keys) == self._size:
+            near = keys < self._keys.max()
+            chunk, keys = chunk[near], keys[near]
+        self._kept.append(chunk)
+        self._keys = np.concatenate([self._keys, keys])
+        if len(self._keys) > self._size:
+            chosen = np.sort(np.argpartition(self._keys, self._size - 1)[: self._size])
+            self._kept = [pd.concat(self._kept, ignore_index=True).iloc[chosen]]
+            self._keys = self._keys[chosen]
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Those drawn."""
+        import pandas as pd
+
+        if len(self._kept) != 1:
+            self._kept = [pd.concat(self._kept, ignore_index=True)]
+        return self._kept[0].reset_index(drop=True)  # type: ignore[no-any-return]

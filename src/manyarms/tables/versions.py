@@ -1,0 +1,71 @@
+"""Which packages a model is made of, and whether they are the same here."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+import cloudpickle
+
+from ..version import __version__
+
+_ALWAYS = ("numpy", "scipy", "pandas", "scikit-learn", "joblib")
+
+
+def versions_of(model: Any) -> dict[str, str]:
+    """The packages that the model cannot be loaded without, with their versions."""
+    named = _packages_of_modules()
+    packages = {package for module in _modules_of(model) for package in named.get(module, ())}
+    found = {package: installed(package) for package in sorted(packages | set(_ALWAYS))}
+    return {"manyarms": __version__} | {name: version for name, version in found.items() if version and name != "manyarms"}
+
+
+@functools.cache
+def _packages_of_modules() -> Mapping[str, list[str]]:
+    """Finding out takes a while: every file of every package is looked at."""
+    return metadata.packages_distributions()
+
+
+def installed(package: str) -> str | None:
+    """Its version here; None if it is not installed."""
+    if package == "manyarms":
+        return __version__
+    if package == "python":
+        return ".".join(platform.python_version_tuple()[:2])  # patches change no pickles
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def differences(versions: Mapping[str, str]) -> list[str]:
+    """What is another version here, or not installed, in words."""
+    here = {package: installed(package) for package in versions}
+    return [
+        f"{package} {version} (here {here[package] or 'not installed'})"
+        for package, version in versions.items()
+        if here[package] != version
+    ]
+
+
+def _modules_of(model: Any) -> set[str]:
+    """The packages of everything that is in it."""
+
+    class Looker(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, part: Any) -> None:
+            kind = part if isinstance(part, type) else type(part)
+            found.add(str(kind.__module__).partition(".")[0])
+
+    found: set[str] = set()
+    Looker(_Nowhere()).dump(model)
+    return found
+
+
+class _Nowhere:
+    """A file that keeps nothing."""
+
+    def write(self, part: Any) -> int:
+        return memoryview(part).nbytes

@@ -1,0 +1,57 @@
+"""Files that are whole or absent: written aside, then renamed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StorageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """Where to write what is to become this file; once it is whole it takes the file's place."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield aside
+        with open(aside, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file with this text."""
+    with written_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_frame(path: Path, frame: pd.DataFrame) -> None:
+    """A table as Parquet, if the name ends so, or else as CSV, with tabs or packed if the name says so."""
+    with written_aside(path) as aside:
+        frame_writer(path)(frame, aside)
+
+
+def frame_writer(path: Path) -> Callable[[Any, Any], None]:
+    """How to write a table to a file of this name; an error if that cannot be done here."""
+    endings = [ending.lower() for ending in path.suffixes]
+    if endings[-1:] == [".parquet"]:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise ImportError('Parquet files need pyarrow: pip install "manyarms[parquet]"') from None
+        return lambda frame, place: frame.to_parquet(place, index=False, engine="pyarrow")
+    packing = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}.get(endings[-1] if endings else "")
+    delimiter = "\t" if ".tsv" in endings else ","
+    return lambda frame, place: frame.to_csv(place, index=False, sep=delimiter, compression=packing)

@@ -1,0 +1,144 @@
+"""A model in a folder: whole, with the versions it needs, and refused if it is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import manyarms as ma
+from manyarms.tables import Facts, load_model, read_table, save_model
+from manyarms.tables.versions import differences, installed, versions_of
+from manyarms.tables.writing import write_frame, written_aside
+
+FACTS = Facts(
+    task="classification",
+    target="y",
+    columns={"code": "text", "n": "number"},
+    dtypes={"code": "str", "n": "int64"},
+    target_kind="text",
+    classes=["no", "yes"],
+    metric="accuracy",
+    scores={"search": 1.0},
+    rows={"trained on": 4},
+    members=[],
+    versions={"manyarms": ma.__version__, "numpy": np.__version__},
+    python="",
+    command="manyarms fit t.csv",
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = pd.DataFrame({"code": ["01", "1", "01", "1"], "n": [1, 2, 2, 1]})
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(C=100)).fit(
+        rows, ["no", "yes", "no", "yes"]
+    )
+    save_model(tmp_path, model, replace(FACTS, python=installed("python")))
+    return tmp_path
+
+
+def test_a_model_comes_back_and_takes_columns_for_what_they_were(folder, tmp_path):
+    model, said = load_model(folder, say=pytest.fail), []
+    new = tmp_path / "new.csv"
+    new.write_text("more,n,code,y\nx,1,01,no\ny,2,1,no\n")
+    predictions = model.predict(new, said.append)
+    assert predictions.name == "y" and predictions.tolist() == ["no", "yes"]
+    assert said == ["columns the model does not know are ignored: 'more'"]
+    assert model.predict_proba(new, said.append).columns.tolist() == ["no", "yes"]
+    assert model.score(new, said.append) == 0.5
+    frame = pd.DataFrame({"n": ["1", "none"], "code": [1, 1]}, index=[7, 8])  # text and numbers the other way round
+    predictions = model.predict(frame, said.append)
+    assert predictions.index.tolist() == [7, 8] and predictions.tolist() == ["yes", "yes"]
+    assert said[-1] == "the column 'n' must hold numbers: taken as missing are 'none'"
+
+
+def test_columns_that_are_missing_are_named(folder):
+    model = load_model(folder)
+    with pytest.raises(ValueError, match="lacks the column that the model needs: 'code'; is it 'Code'"):
+        model.predict(pd.DataFrame({"Code": ["1"], "n": [1]}))
+    with pytest.raises(ValueError, match="lacks columns that the model needs: 'code', 'n'"):
+        model.predict(pd.DataFrame({"x": [1]}))
+
+
+def test_other_versions_are_told_and_how_to_have_the_same(folder):
+    facts = json.loads((folder / "model.json").read_text())
+    facts["versions"] |= {"numpy": "0.1", "no-such-package": "1.0"}
+    (folder / "model.json").write_text(json.dumps(facts))
+    said = []
+    load_model(folder, said.append)
+    assert f"numpy 0.1 (here {np.__version__}), no-such-package 1.0 (here not installed)" in said[0]
+    assert f"pip install -r {folder / 'requirements.txt'}" in said[0]
+    with pytest.warns(ma.ManyarmsWarning, match="other versions"):
+        load_model(folder)
+
+
+def test_the_versions_are_those_of_everything_in_the_model():
+    from lightgbm import LGBMClassifier
+
+    versions = versions_of({"a": [LGBMClassifier(), np.ones(3)]})
+    assert {"manyarms", "lightgbm", "numpy", "scikit-learn", "pandas"} <= set(versions)
+    assert "torch" not in versions
+    assert differences(versions) == []
+    assert "lightgbm" not in versions_of(LogisticRegression())
+
+
+@pytest.mark.parametrize("name", ["model.joblib", "model.json", "requirements.txt"])
+def test_a_folder_without_one_of_the_files_is_refused(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(ma.ManyarmsError, match=f"is not the folder of a model .* it has no {name}"):
+        load_model(folder)
+
+
+def test_a_damaged_folder_is_refused(folder):
+    whole = (folder / "model.joblib").read_bytes()
+    (folder / "model.joblib").write_bytes(whole[:-10])
+    with pytest.raises(ma.ManyarmsError, match="damaged or of another training"):
+        load_model(folder)
+    (folder / "model.joblib").write_bytes(whole)
+    load_model(folder)
+    for text in ("{", "[]", '{"task": 1}'):
+        (folder / "model.json").write_text(text)
+        with pytest.raises(ma.ManyarmsError, match="model.json is damaged"):
+            load_model(folder)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        load_model(folder / "nowhere")
+
+
+class Unloadable:
+    def __reduce__(self):
+        return (int, ("no number",))
+
+
+def test_what_goes_wrong_in_a_pickle_is_one_line(tmp_path):
+    save_model(tmp_path, Unloadable(), FACTS)
+    with pytest.raises(ma.ManyarmsError, match="cannot be loaded .ValueError: .*no number.*pip install -r") as refused:
+        load_model(tmp_path, lambda note: None)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_written_whole_leaves_the_old_one(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("old")
+    with pytest.raises(ma.StorageError, match="t.txt cannot be written: No space left"), written_aside(path) as aside:
+        aside.write_text("half")
+        raise OSError(28, "No space left on device")
+    with pytest.raises(KeyboardInterrupt), written_aside(path) as aside:
+        aside.write_text("half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "old" and [file.name for file in tmp_path.iterdir()] == ["t.txt"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "anything"])
+def test_a_frame_is_written_as_its_name_says(tmp_path, name):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x, y", 'q"']})
+    write_frame(tmp_path / name, frame)
+    pd.testing.assert_frame_equal(read_table(tmp_path / name), frame, check_dtype=False)
+    assert ((tmp_path / name).read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    assert name.endswith((".gz", ".parquet")) or (b"\t" in (tmp_path / name).read_bytes()) == name.endswith(".tsv")
