@@ -40,7 +40,8 @@ LAYERS = [
     {"view"},
     {"study", "audit"},
     {"tuning"},
-    {"problems", "plots"},
+    {"problems", "plots", "tables"},
+    {"sklearn", "report"},
     {"race"},
     {"testing", "cli", "__main__", "__init__"},
 ]

@@ -1,4 +1,4 @@
-"""The command line: `manyarms run | resume | status | arms | best | verify | gc | race`."""
+"""The command line: `manyarms fit | predict | run | resume | status | arms | best | verify | gc | race`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import ManyarmsError
 from ..version import __version__
-from . import keep, look, race, start
+from . import fit, keep, look, predict, race, start
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="manyarms", description="Model selection with infinitely many arms.")
     parser.add_argument("--version", action="version", version=f"manyarms {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for part in (start, look, keep, race):
+    for part in (fit, predict, start, look, keep, race):
         part.add_commands(commands)
     options = parser.parse_args(arguments)
     warnings.showwarning = _show_warning

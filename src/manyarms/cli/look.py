@@ -58,7 +58,7 @@ def _status(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(rows)
     else:
-        _print_table(rows)
+        print_table(rows)
         for row in rows:
             if row[_FAILURE]:
                 print(f"{row['study']}: {_FAILURE}: {row[_FAILURE]}", file=sys.stderr)
@@ -75,7 +75,7 @@ def _arms(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(shown)
         return 0
-    _print_table([{**row, "config": json.dumps(row["config"])} for row in shown])
+    print_table([{**row, "config": json.dumps(row["config"])} for row in shown])
     if len(shown) < len(rows):
         print(f"{len(rows) - len(shown)} more arms: --top 0 shows all", file=sys.stderr)
     return 0
@@ -127,7 +127,7 @@ def summary(study: StudyView) -> dict[str, Any]:
 
 def print_status(study: StudyView) -> None:
     """What a search came to."""
-    _print_table([summary(study)])
+    print_table([summary(study)])
     if study.tally.pulls:
         print(f"best config: {json.dumps(best_arm(study)['config'], default=str)}")
 
@@ -136,7 +136,7 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
+def print_table(rows: list[dict[str, Any]]) -> None:
     """Rows as a table; where output is not a terminal, as wide as it needs to be.
 
     On a terminal too narrow for it, what seldom happens is left out if it did not; if that is not enough, rows become lists.

@@ -1,0 +1,220 @@
+"""What `fit` writes and prints once a search has ended."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ManyarmsError
+from ..tables import Facts, save_model
+from ..tables.columns import column_kind
+from ..tables.metrics import score
+from ..tables.problem import Problem
+from ..tables.saved import read_facts
+from ..tables.versions import installed, versions_of
+from ..tables.writing import write_frame, write_text
+from ..view import load_study
+from .job import STUDY, Job
+from .look import print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TOP = 10
+_IMPORTANCE_SECONDS, _IMPORTANCE_SHARE = (3.0, 20.0), 0.1  # what it may take: a share of the training, within limits
+_DONE = {
+    "number": "as it is; gaps filled where a model needs it",
+    "category": "a column for each category",
+    "many categories": "the average target of each category",
+    "date": "a time, and its year, month, day, weekday and hour",
+    "text": "topics",
+    "nothing": "left out: always the same, empty, or only names rows",
+}
+"""By kind of column."""
+
+_SNIPPET = """from manyarms.tables import load_model
+model = load_model({out!r})
+print(model.predict({data!r}))
+"""
+
+
+def finished_before(job: Job) -> int | None:
+    """The steps spent by an earlier run of as much time or as many steps as are asked for now; None if it goes on."""
+    try:
+        settings = read_facts(job.out).settings
+        with load_study(job.storage, STUDY) as study:
+            steps = study.tally.steps
+    except (ManyarmsError, OSError):
+        return None
+    spent = settings.get("seconds") if job.seconds is not None else settings.get("budget")
+    asked = job.seconds if job.seconds is not None else job.budget
+    done = steps and not settings.get("interrupted") and spent is not None and asked is not None and asked <= spent
+    return steps if done else None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and what it was made of.
+
+    Args:
+        job: that was to be done.
+        problem: that was solved.
+        metric: it was searched by.
+        model: an Auto estimator, fitted.
+        notes: on what was odd about the table.
+    """
+
+    job: Job
+    problem: Problem
+    metric: str
+    model: Any
+    notes: list[str]
+
+    def publish(self, done: int | None) -> int:
+        """Write everything into the folder, and show the best of it; the exit code."""
+        interrupted = bool(getattr(self.model, "interrupted_", False))
+        if done is not None:
+            print(f"the search was finished before, after {done:,} steps: a longer --time or a larger --budget goes on")
+        out, facts = self.job.out, self._facts(interrupted)
+        save_model(out, self.model, facts)
+        write_frame(out / "leaderboard.csv", self.model.leaderboard_)
+        snippet = _SNIPPET.format(out=str(out), data=str(self.job.path))
+        write_text(out / "snippet.py", snippet)
+        reported = self._report(facts)
+        self._show(facts)
+        print(
+            f"\nwritten to {out}: the model, leaderboard.csv{', report.html' if reported else ''} and snippet.py:\n\n{snippet}",
+            end="",
+        )
+        return 130 if interrupted else 0
+
+    def _facts(self, interrupted: bool) -> Facts:
+        problem, model, rows = self.problem, self.model, self.problem.rows
+        return Facts(
+            task=problem.task,
+            target=str(problem.target.name),
+            columns={str(name): column_kind(rows[name]) for name in rows},
+            dtypes={str(name): str(dtype) for name, dtype in rows.dtypes.items()},
+            target_kind=column_kind(problem.target),
+            classes=model.classes_.tolist() if problem.task == "classification" else None,
+            metric=self.metric,
+            scores={
+                "held out": self._held_out_score(),
+                "search": float(model.ensemble_score_),
+                "best single model": float(model.best_score_),
+                "always the same": float(model.baseline_score_),
+            },
+            rows={"trained on": len(rows), "held out": len(problem.judged[0]) if problem.judged else 0},
+            members=[{"family": member.family, "weight": member.weight, "arm": member.arm} for member in model.members_],
+            versions=versions_of(model),
+            python=installed("python") or "",
+            command=self.job.command,
+            settings=self._settings(interrupted),
+        )
+
+    def _settings(self, interrupted: bool) -> dict[str, Any]:
+        job = self.job
+        given = {"data": str(job.path), "seconds": job.seconds, "budget": job.budget, "interrupted": interrupted}
+        return given | {name: getattr(job.options, name) for name in ("families", "workers", "holdout", "seed", "rows")}
+
+    def _held_out_score(self) -> float | None:
+        if self.problem.judged is None:
+            return None
+        try:
+            return score(self.model, self.metric, *self.problem.judged)
+        except ValueError as error:  # classes that are not among the few rows held out, say
+            self.notes.append(f"no score on the rows held out: {' '.join(str(error).split())}")
+            print(f"manyarms: {self.notes[-1]}", file=sys.stderr)
+            return None
+
+    # -- the report
+
+    def _report(self, facts: Facts) -> bool:
+        """Write the report, if that can be done here."""
+        from ..report import Findings, charts, report_page
+
+        if not charts.available():
+            print('manyarms: no report.html, which needs plotly: pip install "manyarms[report]"', file=sys.stderr)
+            return False
+        pulls = self._pulls()
+        findings = Findings(
+            title=self.job.path.name,
+            facts=facts,
+            leaderboard=self.model.leaderboard_,
+            pulls=pulls,
+            columns=self._columns(),
+            held_out=self._held_out(),
+            importance=self._importance(float(np.clip(_IMPORTANCE_SHARE * pulls["seconds"].sum(), *_IMPORTANCE_SECONDS))),
+            notes=self.notes,
+        )
+        write_text(self.job.out / "report.html", report_page(findings))
+        return True
+
+    def _pulls(self) -> pd.DataFrame:
+        """The pulls of the journal, with the family of each."""
+        with load_study(self.job.storage, STUDY) as study:
+            families = {id: record.arm.config["algorithm"] for id, record in study.tally.arms.items()}
+            pulls = study.pulls_dataframe()
+        numbers = {name: pulls[name].astype(float) for name in ("reward", "seconds")}
+        return pulls.assign(family=pulls["arm"].map(families), **numbers)
+
+    def _columns(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows, kinds = self.problem.rows, list(self.model.columns_["kind"])
+        return pd.DataFrame(
+            {
+                "column": [str(name) for name in rows.columns],
+                "type": [str(dtype) for dtype in rows.dtypes],
+                "taken as": kinds,
+                "missing": [f"{share:.0%}" if share else "" for share in rows.isna().mean()],
+                "distinct": [f"{number:,}" for number in rows.nunique()],
+                "what is done": [_DONE.get(kind, "") for kind in kinds],
+            }
+        )
+
+    def _held_out(self) -> pd.DataFrame | None:
+        import pandas as pd
+
+        if self.problem.judged is None:
+            return None
+        rows, target = self.problem.judged
+        return pd.DataFrame({"actual": target.to_numpy(), "predicted": self.model.predict(rows)})
+
+    def _importance(self, seconds: float) -> Any:
+        from ..report.importance import column_importance
+
+        if self.problem.judged is None:
+            return None
+        return column_importance(lambda *judged: score(self.model, self.metric, *judged), *self.problem.judged, seconds)
+
+    # -- what is printed
+
+    def _show(self, facts: Facts) -> None:
+        """The best models, and how good all of it is."""
+        board, scores = self.model.leaderboard_, facts.scores
+        print()
+        print_table([_line(row) for _, row in board.head(_TOP).iterrows()])
+        if len(board) > _TOP:
+            print(f"{len(board) - _TOP:,} more in leaderboard.csv")
+        parts = f"{len(facts.members)} models together" if len(facts.members) > 1 else "the best model"
+        plain = f"always saying the same gives {scores['always the same']:.4f}"
+        print(f"\n{facts.metric} in the search: {scores['search']:.4f} by {parts}; {plain}")
+        if scores["held out"] is not None:
+            print(f"{facts.metric} on {facts.rows['held out']:,} rows held out: {scores['held out']:.4f}")
+
+
+def _line(row: Any) -> dict[str, Any]:
+    """A row of the leaderboard as it is shown."""
+    return {
+        "rank": int(row["rank"]),
+        "family": str(row["family"]),
+        "score": float(f"{row['score']:.4g}"),
+        "std": float(f"{row['std']:.2g}"),
+        "steps": f"{row['steps']}/{row['max_steps']}",
+        "seconds": round(float(row["seconds"]), 1),
+        "weight": f"{row['weight']:.0%}" if row["weight"] else "",
+    }

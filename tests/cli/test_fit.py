@@ -1,0 +1,385 @@
+"""`fit`: from a table to a model in a folder; and whatever may be wrong with the table or the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import disks
+import numpy as np
+import pandas as pd
+import pytest
+from commands import refused
+
+import manyarms as ma
+from manyarms.report import importance
+from manyarms.tables import load_model
+
+QUICK = ("--families", "linear", "tree", "--quiet")
+FILES = ["leaderboard.csv", "model.joblib", "model.json", "report.html", "requirements.txt", "snippet.py", "study.db"]
+
+
+def make_table(rows=90, **more):
+    rng = np.random.default_rng(0)
+    size, weight = rng.normal(size=rows), rng.normal(size=rows)
+    kind = np.where(size + weight + 0.3 * rng.normal(size=rows) > 0, "large", "small")
+    columns = {"size": size, "weight": weight, "colour": rng.choice(["red", "blue"], rows), **more}
+    return pd.DataFrame(columns | ({} if "kind" in more else {"kind": kind}))
+
+
+@pytest.fixture
+def table(place):
+    make_table().to_csv(place / "things.csv", index=False)
+
+
+@pytest.fixture
+def fit(manyarms, table, monkeypatch):
+    """Fits the table, quickly."""
+    monkeypatch.setattr(importance, "_REPEATS", 1)
+    return lambda *options, data="things.csv", target="kind", budget=4: manyarms(
+        "fit", data, "--target", target, *(("--budget", budget) if budget else ()), *QUICK, *options
+    )
+
+
+def journal(folder="things-model"):
+    with ma.load_study(f"{folder}/study.db", "auto") as study:
+        return study.tally.pulls
+
+
+# -- what comes of it
+
+
+def test_a_fit_says_what_it_sees_and_what_came_of_it_and_writes_everything(fit, manyarms):
+    answer = fit()
+    assert answer.code == 0, answer.err
+    assert answer.err == ""
+    lines = answer.out.splitlines()
+    assert lines[0] == "things.csv: 90 rows, 4 columns"
+    assert lines[1] == "classification of kind, as it is text, by accuracy"
+    assert lines[2].startswith("2 classes: ")
+    assert lines[3] == "72 rows to train on, 18 held out for the score"
+    assert lines[5].split() == ["rank", "family", "score", "std", "steps", "seconds", "weight"]
+    assert "accuracy on 18 rows held out: " in answer.out
+    assert {path.name for path in Path("things-model").iterdir()} >= set(FILES)
+    snippet = Path("things-model/snippet.py").read_text()
+    assert answer.out.endswith(snippet) and len(snippet.splitlines()) == 3
+    facts = json.loads(Path("things-model/model.json").read_text())
+    assert facts["columns"] == {"size": "number", "weight": "number", "colour": "text"}
+    assert (facts["task"], facts["target"], facts["classes"]) == ("classification", "kind", ["large", "small"])
+    assert facts["rows"] == {"trained on": 72, "held out": 18}
+    assert 0.7 < facts["scores"]["held out"] <= 1 and facts["settings"]["budget"] == 4
+    assert f"manyarms=={ma.__version__}" in Path("things-model/requirements.txt").read_text().splitlines()
+    board = pd.read_csv("things-model/leaderboard.csv")
+    assert board["score"].is_monotonic_decreasing and set(board["family"]) <= {"linear", "tree"}
+    for command in ("status", "arms", "best", "verify"):
+        assert manyarms(command, "things-model/study.db").code == 0
+    assert manyarms("best", "things-model/study.db", "--json").data["config"]["algorithm"] in ("linear", "tree")
+
+
+def test_the_snippet_runs(fit):
+    fit()
+    answer = subprocess.run([sys.executable, "things-model/snippet.py"], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0 and answer.stderr == ""
+    assert "Name: kind, Length: 90" in answer.stdout
+
+
+def test_the_model_is_the_same_from_the_folder_as_in_python(fit):
+    fit("--holdout", 0)
+    model = load_model("things-model")
+    assert model.facts.rows == {"trained on": 90, "held out": 0} and model.facts.scores["held out"] is None
+    frame = pd.read_csv("things.csv")
+    assert model.predict(frame).tolist() == model.estimator.predict(frame.drop(columns="kind")).tolist()
+
+
+def test_numbers_are_learned_too(fit):
+    answer = fit("--metric", "neg_mean_absolute_error", target="weight")
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines()[1] == "regression of weight, as it is a number, by neg_mean_absolute_error"
+    assert "chart-predicted-against-actual" in Path("things-model/report.html").read_text()
+
+
+def test_a_few_rows_are_enough_and_none_are_held_out(fit, place):
+    make_table(12).to_csv(place / "few.csv", index=False)
+    answer = fit(data="few.csv")
+    assert answer.code == 0
+    assert answer.err == "manyarms: only 12 rows: none are held out, so the only score is that of the search\n"
+    assert "held out:" not in answer.out
+
+
+def test_without_plotly_all_but_the_report_is_written(fit, monkeypatch):
+    from manyarms.report import charts
+
+    monkeypatch.setattr(charts, "available", lambda: False)
+    answer = fit()
+    assert answer.code == 0
+    assert answer.err == 'manyarms: no report.html, which needs plotly: pip install "manyarms[report]"\n'
+    assert sorted(path.name for path in Path("things-model").iterdir() if path.name in FILES) == sorted(
+        set(FILES) - {"report.html"}
+    )
+
+
+# -- going on
+
+
+def test_run_again_it_says_that_it_is_done_and_writes_the_results_again(fit):
+    fit()
+    before, pulls = json.loads(Path("things-model/model.json").read_text()), journal()
+    for name in ("leaderboard.csv", "report.html", "snippet.py"):
+        Path("things-model", name).unlink()
+    answer = fit(budget=3)
+    assert answer.code == 0
+    assert "the search was finished before, after 4 steps" in answer.out
+    assert journal() == pulls
+    after = json.loads(Path("things-model/model.json").read_text())
+    assert after["scores"] == before["scores"] and after["members"] == before["members"]
+    assert {path.name for path in Path("things-model").iterdir()} >= set(FILES)
+
+
+def test_a_model_that_is_lost_is_put_together_again(fit):
+    fit()
+    Path("things-model/model.joblib").unlink()
+    answer = fit()
+    assert answer.code == 0 and journal() == 4
+    assert load_model("things-model").facts.settings["budget"] == 4
+
+
+def test_a_larger_budget_goes_on_and_so_does_time(fit):
+    fit()
+    answer = fit(budget=6)
+    assert answer.code == 0 and "finished before" not in answer.out
+    assert journal() == 6
+    assert "finished before" not in fit("--time", "1s", budget=None).out
+    pulls = journal()
+    assert pulls >= 6
+    assert "finished before" in fit("--time", "0.5s", budget=None).out
+    assert journal() == pulls
+
+
+def test_another_search_in_the_same_folder_is_refused(fit, place):
+    assert fit().code == 0
+    make_table(91).to_csv(place / "others.csv", index=False)
+    for more, known, words in [
+        ([], {"target": "colour"}, "on other data, or for another target"),
+        ([], {"data": "others.csv"}, "on other data, or for another target"),
+        ([], {"target": "size"}, "holds a search "),
+        (["--metric", "f1_macro"], {}, "by another metric"),
+        (["--seed", 1], {}, "with another seed"),
+    ]:
+        answer = fit("--out", "things-model", *more, **known)
+        assert answer.code == 1 and answer.err.startswith("manyarms: things-model holds a search ")
+        assert words in answer.err and "give another --out" in answer.err and answer.err.count("\n") == 1
+    assert journal() == 4
+
+
+def start(*arguments):
+    command = [sys.executable, "-m", "manyarms", "fit", "things.csv", "--target", "kind", *QUICK, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_pulls(number):
+    for _ in range(600):
+        time.sleep(0.05)
+        try:
+            if journal() >= number:
+                return
+        except ma.ManyarmsError:
+            pass
+    pytest.fail("no pulls")
+
+
+def test_killed_in_the_middle_it_goes_on(fit, manyarms):
+    process = start("--budget", 100_000)
+    wait_for_pulls(3)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    pulls = journal()
+    assert not Path("things-model/model.json").exists()
+    answer = fit(budget=pulls + 2)
+    assert answer.code == 0, answer.err
+    assert journal() == pulls + 2
+    assert manyarms("verify", "things-model/study.db").code == 0
+    assert manyarms("predict", "things-model", "things.csv").code == 0
+
+
+def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
+    process = start("--budget", 100_000)
+    wait_for_pulls(3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err and "written to things-model" in out
+    assert manyarms("predict", "things-model", "things.csv").code == 0
+    pulls = journal()
+    assert "finished before" not in fit(budget=pulls + 1).out
+    assert journal() == pulls + 1
+
+
+# -- tables that are odd
+
+
+def test_the_oddest_of_tables_is_learned_and_predicted(fit, manyarms, place):
+    n = 90
+    odd = {
+        'it\'s "quoted", [really]\n<b>': np.arange(n) % 7,
+        "<script>alert(1)</script>": np.arange(n) % 3,
+        "": np.arange(n)[::-1] % 5,
+        "1": np.full(n, np.nan),
+        "{json}": [np.inf, -np.inf, 1.5] * 30,
+        "{json2}": np.where(np.arange(n) % 2, 0.5, np.nan) * np.arange(n),
+        "größe 🦾": [i if i % 2 else f"word {i % 3}" for i in range(n)],
+        "date": pd.date_range("2020-01-01", periods=n).astype(str),
+        "text": [f"the {w} brown fox jumps" for w in np.random.default_rng(1).choice(["quick", "slow", "old"], n)],
+        "many": [f"name {i * 7919 % 80}" for i in range(n)],
+        "flag": [True, False, None] * 30,
+        "constant": 1,
+        "self": 1e20 * np.arange(n),
+    }
+    make_table(n, **odd).to_csv(place / "odd.csv", index=False)
+    answer = fit("--families", "linear", "tree", "boosting", "lightgbm", "xgboost", data="odd.csv", budget=6)
+    assert answer.code == 0, answer.err
+    assert answer.err.splitlines() == ["manyarms: columns without a name are called 'Unnamed: 5'"]
+    status = manyarms("status", "odd-model/study.db", "--json").data[0]
+    assert status["failed"] == 0, status
+    answer = manyarms("predict", "odd-model", "odd.csv", "--proba")
+    assert answer.code == 0 and len(answer.out.splitlines()) == n + 1
+    page = Path("odd-model/report.html").read_text()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "<script>alert(1)" not in page
+
+
+def test_ten_thousand_categories_are_no_trouble(fit, place):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"name": [f"k{i}" for i in rng.integers(0, 10_000, 12_000)], "x": rng.normal(size=12_000)})
+    frame.assign(kind=frame["x"] > 0).to_csv(place / "many.csv", index=False)
+    answer = fit(data="many.csv", budget=1)
+    assert answer.code == 0, answer.err
+
+
+def test_rows_without_a_target_and_single_classes_are_no_trouble(fit, place):
+    frame = make_table()
+    frame.loc[:9, "kind"] = None
+    frame.loc[10:12, "kind"] = ["one", "two", "three"]
+    frame.to_csv(place / "gaps.csv", index=False)
+    answer = fit(data="gaps.csv")
+    assert answer.code == 0, answer.err
+    assert answer.err == "manyarms: 10 rows without a target left out\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "there is no file 'bad.csv'"),
+        ("", "bad.csv is empty"),
+        ("size,kind\n", "but no rows"),
+        ("size,kind\n1,a\n", "at least 2 rows with a target to learn from, got 1"),
+        ("size,kid\n1,a\n2,b\n", "got 'kind': did you mean 'kid'?"),
+        ("size,kind\n1,\n2,\n", "the target 'kind' is missing in every row"),
+        ("size,kind\n1,a\n2,a\n", "--target must vary, got 'kind', which is 'a' in all 2 rows"),
+        ("size,kind\n1,a\n2,b\n", "different in each of its rows"),
+        ("kind\na\nb\na\n", "no column beside the target"),
+        ("size,kind\n1,a\n2,b,c\n", "bad.csv, line 3: 3 fields where the lines before have 2"),
+        ("size,kind\n1,a\n1,b\n1,a\n", "none of the 1 columns tells rows apart"),
+        (b"\x00\x01\x02\x03", "bad.csv is not text, but binary"),
+    ],
+)
+def test_a_bad_table_is_refused_in_one_line(fit, place, content, words):
+    if content is not None:
+        (place / "bad.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    answer = fit(data="bad.csv", budget=1)
+    assert answer.code in (1, 2)
+    assert answer.err.splitlines()[-1].startswith("manyarms: ") and words in answer.err, answer.err
+    assert "Traceback" not in answer.err
+    assert not Path("bad-model").exists()
+
+
+def test_a_directory_and_a_table_that_is_too_large_are_refused(fit, monkeypatch):
+    assert refused(fit(data="."), 2, "is a directory, not a table")
+    from manyarms.tables import memory
+
+    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    assert refused(fit(), 1, "and 10.0 kB is free: use a random sample of its rows (--rows ")
+
+
+def test_running_out_of_memory_in_the_search_is_one_line(fit, monkeypatch):
+    from manyarms.sklearn.auto import AutoClassifier
+
+    def fail(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(AutoClassifier, "fit", fail)
+    answer = fit()
+    assert answer.code == 1 and answer.err.startswith("manyarms: things.csv takes more memory than there is, and ")
+    assert answer.err.count("\n") == 1
+
+
+def test_a_sample_of_the_rows_can_be_asked_for(fit, place):
+    make_table(3_000).to_csv(place / "long.csv", index=False)
+    answer = fit("--rows", 100, data="long.csv", budget=2)
+    assert answer.code == 0
+    assert answer.err == "manyarms: 100 rows of 3,000, drawn at random\n"
+    assert "80 rows to train on" in answer.out or "79 rows to train on" in answer.out or "81 rows to train on" in answer.out
+
+
+# -- arguments and folders
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--workers", 0], "--workers must be at least 1, got 0"),
+        (["--holdout", 0.9], "--holdout must be between 0 and 0.5, got 0.9"),
+        (["--holdout", "nan"], "--holdout must be between 0 and 0.5, got nan"),
+        (["--seed", -1], "--seed must be at least 0, got -1"),
+        (["--rows", 0], "--rows must be at least 1, got 0"),
+        (
+            ["--metric", "acuracy"],
+            "--metric must be the name of a scorer of scikit-learn's, got 'acuracy': did you mean 'accuracy'",
+        ),
+        (["--metric", "r2"], "--metric must be one of classification"),
+        (["--metric", "precision"], "--metric precision does not suit the target 'kind'"),
+        (["--task", "regression"], "--task regression needs a target of numbers"),
+        (["--families", "tees"], "families must be one of"),
+        (["--out", "things.csv"], "--out must be a folder, got 'things.csv', which is a file"),
+        (["--out", "things.csv/model"], "--out must be a folder that can be written"),
+        (["--out", "full"], "got 'full', which holds other files"),
+    ],
+)
+def test_a_wrong_argument_is_refused(fit, place, options, words):
+    (place / "full").mkdir()
+    (place / "full" / "precious.txt").write_text("")
+    answer = fit(*options)
+    assert answer.code == 2, answer
+    assert answer.err.startswith("manyarms: ") and answer.err.count("\n") == 1 and words in answer.err, answer.err
+    assert not Path("things-model").exists()
+
+
+@pytest.mark.parametrize(
+    ("time", "words"), [("soon", "--time must be seconds or text such as"), ("0s", "--time must be above 0")]
+)
+def test_a_wrong_time_is_refused(fit, time, words):
+    assert refused(fit("--time", time, budget=None), 2, words)
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_read(fit, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert refused(fit(data="nowhere.csv"), 2, "--out must be a folder that can be written")
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_half_a_model(fit, place):
+    with disks.small_disk(place / "small", "400k"):
+        answer = fit("--out", "small/model")
+        assert answer.code == 1, answer
+        assert answer.err.splitlines()[-1].startswith("manyarms: ") and "Traceback" not in answer.err
+        assert not [path for path in Path("small/model").iterdir() if path.name.endswith(".part")]
+
+
+def test_without_scikit_learn_it_says_what_to_install(fit, monkeypatch):
+    import importlib.util
+
+    whole = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sklearn" else whole(name))
+    assert refused(fit(), 2, 'pip install "manyarms[sklearn]"')
