@@ -1,0 +1,1 @@
+"""The parts of `uci.py`: the sets, the entrants, the heats and the table."""

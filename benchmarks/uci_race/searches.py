@@ -1,0 +1,101 @@
+"""Searches that know no clock, held to the time: each runs in a process of its own and tells what it finds as it goes."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from joblib import Parallel, delayed
+from sklearn.metrics import accuracy_score
+
+from .candidates import Candidates
+from .processes import end
+from .sets import Task
+
+_LEAST_RESERVE = 0.05  # seconds kept back for a refit, at least
+
+
+class Found(NamedTuple):
+    """A candidate that was tried: its mean score over the folds, what it takes to make it, and about how long a refit takes."""
+
+    score: float
+    family: str
+    config: dict[str, Any]
+    refit_seconds: float
+    tried: int = 1
+
+
+Search = Callable[[Task, Candidates], Iterator[Found]]
+
+
+def best_in_time(search: Search, task: Task, candidates: Candidates) -> tuple[Found, int]:
+    """The best candidate found while there is time for its refit, and how many were tried.
+
+    What is under way when the time is over is given up. Only before the first candidate the search may take longer.
+    """
+    context = multiprocessing.get_context("fork")  # nothing to import again
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_tell, args=(search, task, candidates, sender))
+    process.start()
+    sender.close()
+    best, tried = None, 0
+    try:
+        while best is None or receiver.poll(max(0.0, task.deadline - best.refit_seconds - time.perf_counter())):
+            found = receiver.recv()
+            if isinstance(found, str):
+                raise RuntimeError(f"the search broke: {found}")
+            tried += found.tried
+            if math.isfinite(found.score) and (best is None or found.score > best.score):
+                best = found
+    except EOFError:  # the search is done
+        pass
+    finally:
+        end(process.pid)
+        process.join()
+    if best is None:
+        raise RuntimeError(f"no candidate could be scored; {tried} were tried")
+    return best, tried
+
+
+def _tell(search: Search, task: Task, candidates: Candidates, sender: Connection) -> None:
+    try:
+        for found in search(task, candidates):
+            sender.send(found)
+    except Exception as error:
+        traceback.print_exc()
+        sender.send(repr(error))
+    finally:
+        sender.close()
+
+
+def scored(candidates: Candidates, configs: Sequence[tuple[str, dict[str, Any]]], cores: int) -> list[Found]:
+    """Configs, each with its family, scored on all folds; a fold on each core."""
+    jobs = [(candidates.estimator(*config), *rows) for config in configs for rows in candidates.folds]
+    results = Parallel(n_jobs=cores)(delayed(_fold)(candidates.X, candidates.y, *job) for job in jobs)
+    found, n = [], len(candidates.folds)
+    for number, (family, config) in enumerate(configs):
+        scores, seconds = zip(*results[number * n : (number + 1) * n], strict=True)
+        found.append(Found(sum(scores) / n, family, config, refit_seconds(sum(seconds) / n, n)))
+    return found
+
+
+def refit_seconds(fold_seconds: float, folds: int) -> float:
+    """About how long the fit on all rows takes, from that on the rows of a fold, or of a holdout."""
+    trained_on = (folds - 1) / folds if folds > 1 else 0.8
+    return max(_LEAST_RESERVE, 1.2 * fold_seconds / trained_on)
+
+
+def _fold(X: Any, y: Any, estimator: Any, train: Any, test: Any) -> tuple[float, float]:
+    """The accuracy on a fold and the seconds of the fit; a fit that fails scores NaN, as in scikit-learn's searches."""
+    began = time.perf_counter()
+    try:
+        model = estimator.fit(X.iloc[train], y[train])
+        fitted = time.perf_counter()
+        return float(accuracy_score(y[test], model.predict(X.iloc[test]))), fitted - began
+    except Exception:
+        return math.nan, time.perf_counter() - began
