@@ -1,4 +1,4 @@
-# make demo        set up, then search with the embedded defaults: SQLite and local worker processes
+# make demo        set up, then find a model for a real table, and predict with it
 # make test        set up, then format, lint, types and all tests but the slow ones
 # make test-slow   the slow tests
 # make peers       the tests of the race, with the other libraries installed
@@ -22,7 +22,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 demo: setup
-	$(THREADS) $(RUN)/python examples/digits.py
+	$(THREADS) $(RUN)/python examples/table.py
 
 test: lint types unit core
 
@@ -61,11 +61,11 @@ test-slow: setup
 
 benchmarks: setup
 	$(PIP) install --constraint constraints.txt --group benchmark
-	for name in decisions deciding strategies partitions storage workers resume simulated; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
+	for name in decisions deciding strategies partitions storage workers resume simulated halving sklearn_overhead; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
 
 format: setup
 	$(RUN)/ruff format .
 	$(RUN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(VENV)-core $(VENV)-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(VENV)-core $(VENV)-peers table-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
