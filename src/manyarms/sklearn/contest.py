@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..checkpoints import Checkpoints
 from ..core import Outcome
 from ..errors import StudyMismatch
-from ..strategies import AdaptiveMutantUCB, Cascade
+from ..strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
 from ..study import Study
 from .families import Family, families
 from .fingerprint import fingerprint
@@ -30,6 +30,7 @@ from .training import Candidate, Metadata, Training
 
 _DISK = "2GB"  # for models in training
 _INITIAL = 2  # arms that each family begins with
+_GREED = 150.0  # how much the best of a family counts: there are few pulls, and good families differ by little
 _RESERVE = 0.1  # of the time, for putting the best together
 _RETRAIN = 0.25  # of the time for that where the best are trained again on all rows
 _LARGE = 20_000  # rows; beyond, a worker process that can be ended runs each pull
@@ -107,7 +108,7 @@ class Contest:
         rules = self.rules
         origin = {"data": data, "metric": str(rules.metric), "folds": self.n_folds}
         study = Study(
-            Cascade(children, budget=rules.steps, seed=rules.seed),
+            Cascade(children, ExtremeUCB(gamma=_GREED), budget=rules.steps, seed=rules.seed),
             storage=rules.storage,
             name=rules.name,
             checkpoints=Checkpoints(self._home(), max_bytes=_DISK),
