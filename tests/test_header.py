@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import manyarms as ma
 from manyarms.errors import StudyMismatch
 from manyarms.header import check_same, make_header, restored_strategy, study_name
+from manyarms.networks import table_space
 
 SPACE = ma.Space(lr=ma.Float(1e-5, 1e-1, log=True), act=ma.Choice("relu", ma.Space(slope=ma.Float(0, 1))), layers=3)
 
@@ -125,6 +126,8 @@ class Own:
 
 UNKNOWN = {
     "a space of one's own": lambda: ma.MutantUCB(Walk(), seed=7),
+    "a space that describes itself in words of its own": lambda: ma.MutantUCB(table_space(4, 2), seed=7),
+    "one of these beside another": lambda: ma.MutantUCB(ma.Joint({"network": table_space(4, 2), "svm": SPACE}), seed=7),
     "a function among the settings": lambda: ma.MutantUCB(SPACE, train_probability=lambda trained, limit: 0.5, seed=7),
     "a strategy of one's own": Own,
     "a strategy of another name": lambda: type("Better", (ma.MutantUCB,), {})(SPACE, seed=7),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import time
 
 import chained
@@ -38,6 +39,25 @@ def test_tune_gives_the_trained_model_and_not_just_its_config():
     assert study.best_model()["steps"] == record.steps == 5
     assert study.best_reward == chained.reward(study.best_model()) == record.reward
     assert study.best_config == record.arm.config
+
+
+class Lines:
+    """A function with a format of its own."""
+
+    def __call__(self, pull):
+        before = (pull.previous / "lines").read_text() if pull.previous else ""
+        pull.save_file("lines", f"{before}{pull.stop}\n".encode())
+        return pull.stop
+
+    def load_model(self, directory):
+        return (directory / "lines").read_text().split()
+
+
+def test_a_function_with_a_format_of_its_own_loads_the_model_itself(tmp_path):
+    study = ma.tune(Lines(), SPACE, budget=30, max_steps=3, seed=0, progress=False, checkpoints=str(tmp_path))
+    assert study.best_model() == ["1", "2", "3"] == study.best_model(Lines())
+    shutil.rmtree(study.checkpoint_of(study.best().id))
+    assert study.best_model() == ["1", "2", "3"]  # trained again
 
 
 def test_same_seed_same_search_and_another_seed_another():

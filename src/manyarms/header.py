@@ -8,7 +8,7 @@ from typing import Any
 
 from . import strategies
 from .errors import StudyMismatch
-from .spaces import restore
+from .spaces import restorable, restore
 from .strategies import Cascade, Strategy, complete, kind_of, restart
 from .version import __version__
 
@@ -54,8 +54,10 @@ def settle_strategy(strategy: Strategy, header: Mapping[str, Any]) -> None:
 
 def restored_strategy(header: Mapping[str, Any]) -> Any:
     """The strategy as the header describes it; None if it, or its space, is not one of the library's own."""
-    settings, space = header["settings"], header["space"]
-    return None if settings is None or space is None else _restored(header["strategy"], restore(space), settings)
+    settings, description = header["settings"], header["space"]
+    if settings is None or description is None or not restorable(description):
+        return None
+    return _restored(header["strategy"], restore(description), settings)
 
 
 def _restored(kind: str, space: Any, settings: Mapping[str, Any]) -> Any:

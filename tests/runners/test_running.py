@@ -37,6 +37,14 @@ def test_files_alone_are_no_object(tmp_path):
     assert (SavedState(place).directory / "weights").exists()
 
 
+def test_bytes_are_saved_under_a_name_or_not_at_all_where_there_is_no_room(tmp_path):
+    place = saved(tmp_path, lambda pull: pull.save_file("weights", b"1234"))
+    assert (SavedState(place).directory / "weights").read_bytes() == b"1234" and SavedState(place).load() is None
+    pull = RunningPull(Pull(Arm(0, None), 0, 1), 0, tmp_path / "staged", room=3)
+    pull.save_file("weights", b"1234")
+    assert pull.unsaved == "4 bytes, but max_bytes leaves 3" and pull.refused == 4 and not (tmp_path / "staged").exists()
+
+
 def test_a_state_dropped_after_it_was_checked_is_not_taken_for_none(tmp_path):
     state = SavedState(saved(tmp_path, lambda pull: pull.save("model")))
     shutil.rmtree(state.directory)

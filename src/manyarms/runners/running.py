@@ -108,13 +108,16 @@ class RunningPull(Mapping[str, Any]):
 
         If the disk is full the pull goes on without: the arm will be trained again to this point should it be needed.
         """
-        data = cloudpickle.dumps(state)
+        self.save_file(STATE, cloudpickle.dumps(state))
+
+    def save_file(self, name: str, data: bytes) -> None:
+        """Save bytes as a file in `directory`, or go on without as `save` does: for those with a format of their own."""
         self.unsaved, self.refused = None, 0  # what counts is the last time
         if self._room is not None and len(data) > self._room:
             self.unsaved, self.refused = f"{len(data)} bytes, but max_bytes leaves {self._room}", len(data)
             return
         try:
-            (self.directory / STATE).write_bytes(data)
+            (self.directory / name).write_bytes(data)
         except OSError as error:
             self.unsaved = str(error)
 

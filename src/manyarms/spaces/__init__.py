@@ -5,7 +5,7 @@ from .convert import from_configspace, from_scipy
 from .joint import Joint
 from .parameters import Constant, Float, Int
 from .protocol import SpaceLike, from_json, to_json
-from .space import Space, restore
+from .space import Space, restorable, restore
 
 __all__ = [
     "Choice",
@@ -18,6 +18,7 @@ __all__ = [
     "from_configspace",
     "from_json",
     "from_scipy",
+    "restorable",
     "restore",
     "to_json",
 ]

@@ -169,6 +169,17 @@ def restore(description: Any) -> Any:
     raise ValueError(f"description must be of a float, int, constant, choice, space or joint, got {kind!r}")
 
 
+def restorable(description: Any) -> bool:
+    """Whether `restore` may make it: a space that is made elsewhere can describe itself in words of its own.
+
+    >>> restorable({"graph": []})
+    False
+    """
+    if "joint" in description:
+        return all(map(restorable, description["joint"].values()))
+    return bool(description.keys() & {"float", "int", "constant", "choice", "space"})
+
+
 def _option(description: Any) -> Any:
     option = restore(description)
     return option.value if isinstance(option, Constant) else option
