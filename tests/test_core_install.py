@@ -42,7 +42,7 @@ LAYERS = [
     {"tuning"},
     {"problems", "plots", "tables"},
     {"sklearn", "report"},
-    {"race"},
+    {"race", "networks"},
     {"testing", "cli", "__main__", "__init__"},
 ]
 UNTYPED = ("TYPE_CHECKING",)
@@ -91,6 +91,27 @@ for make in (digits_mlp, lambda: rbv2_xgboost(12)):
         print(str(error).rpartition(": ")[2])
 """
     assert run(code).splitlines() == ["True", 'pip install "manyarms[sklearn]"', 'pip install "manyarms[onnx]"']
+
+
+def test_networks_are_made_without_pytorch_and_what_needs_it_says_so():
+    code = f"""
+import sys
+for name in {EXTRAS!r}:
+    sys.modules[name] = None
+import numpy as np
+from manyarms import networks
+from manyarms.networks import data
+space, rng = networks.image_space((1, 28, 28), 10), np.random.default_rng(0)
+network = space.sample(rng)
+child = space.crossover(space.mutate(network, rng), network, rng)
+print(space.layout(child).n_parameters > 0, networks.draw_network(child, space, network)[:4], len(data.NAMES))
+for name in ("build", "Classifier", "python_source"):
+    try:
+        getattr(networks, name)
+    except ImportError as error:
+        print(str(error).rpartition(": ")[2])
+"""
+    assert run(code).splitlines() == ["True <svg 5", *3 * ['pip install "manyarms[torch]"']]
 
 
 def imports(file: Path) -> set[str]:

@@ -1,0 +1,44 @@
+"""How a layer's module is made, known before PyTorch is there: it can be built, and it can be written down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+class Blueprint:
+    """A class of modules and the arguments to make one with.
+
+    Args:
+        kind: the name of a class in torch.nn, or a class of one's own.
+        arguments: by position; plain values, so that they can be written down.
+        options: by name.
+
+    >>> str(Blueprint("Conv2d", 3, 16, 5, padding=2))
+    'nn.Conv2d(3, 16, 5, padding=2)'
+    """
+
+    def __init__(self, kind: str | type[nn.Module], /, *arguments: Any, **options: Any) -> None:
+        self.kind = kind
+        self.arguments = arguments
+        self.options = options
+
+    @property
+    def own(self) -> type[nn.Module] | None:
+        """The class, where it is not one of PyTorch."""
+        return None if isinstance(self.kind, str) else self.kind
+
+    def build(self) -> nn.Module:
+        """A new module."""
+        from .pytorch import nn
+
+        make = getattr(nn, self.kind) if isinstance(self.kind, str) else self.kind
+        module: nn.Module = make(*self.arguments, **self.options)
+        return module
+
+    def __str__(self) -> str:
+        name = f"nn.{self.kind}" if isinstance(self.kind, str) else self.kind.__name__
+        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
+        return f"{name}({', '.join(given)})"

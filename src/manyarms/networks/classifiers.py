@@ -1,0 +1,57 @@
+"""Classifiers that are ready to use: for images, sequences and tables, each with the space that suits it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .classifier import Classifier
+from .examples import Array
+from .ready import image_space, sequence_space, table_space
+from .space import NetworkSpace
+
+
+def image_classifier(
+    x_train: Array, y_train: Array, x_valid: Array, y_valid: Array, space: NetworkSpace | None = None, **options: Any
+) -> Classifier:
+    """For images, with networks of the space of the Mutant-UCB paper, `image_space`.
+
+    Args:
+        x_train, y_train, x_valid, y_valid: as in `Classifier`: rows x height x width, or with channels after these.
+        space: another one.
+        options: of `Classifier`.
+    """
+    height, width, channels = _extents(x_train, 2, "rows x height x width, or with channels after these")
+    shape = channels, height, width
+    return Classifier(space or image_space(shape, _n_classes(y_train, y_valid)), x_train, y_train, x_valid, y_valid, **options)
+
+
+def sequence_classifier(
+    x_train: Array, y_train: Array, x_valid: Array, y_valid: Array, space: NetworkSpace | None = None, **options: Any
+) -> Classifier:
+    """For sequences, rows x length or rows x length x channels, with networks of `sequence_space`."""
+    length, channels = _extents(x_train, 1, "rows x length, or with channels after these")
+    shape = channels, length
+    return Classifier(
+        space or sequence_space(shape, _n_classes(y_train, y_valid)), x_train, y_train, x_valid, y_valid, **options
+    )
+
+
+def table_classifier(
+    x_train: Array, y_train: Array, x_valid: Array, y_valid: Array, space: NetworkSpace | None = None, **options: Any
+) -> Classifier:
+    """For tables of numbers, rows x features, with networks of `table_space`."""
+    (n_features,) = _extents(x_train, 0, "rows x features")
+    space = space or table_space(n_features, _n_classes(y_train, y_valid))
+    return Classifier(space, x_train, y_train, x_valid, y_valid, **options)
+
+
+def _extents(x: Array, dimensions: int, wanted: str) -> list[int]:
+    """The shape of an example, channels last; 1 where they are left out."""
+    sizes = list(x.shape[1:]) + [1] * (dimensions + 2 - x.ndim)
+    if len(sizes) != dimensions + 1 or x.ndim < max(2, dimensions + 1):
+        raise ValueError(f"x_train must be {wanted}, got the shape {x.shape}")
+    return sizes
+
+
+def _n_classes(*labels: Array) -> int:
+    return max(int(y.max()) + 1 for y in labels)

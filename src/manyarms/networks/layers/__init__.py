@@ -1,0 +1,21 @@
+"""The types of layers that graphs are made of; a subclass of `Layer` is a new one."""
+
+from .layer import Layer, Settings, Shape
+from .local import AveragePool, Convolution, MaxPool
+from .plain import Dense, Dropout, Identity, Normalisation
+from .sequences import Attention, Recurrent
+
+__all__ = [
+    "Attention",
+    "AveragePool",
+    "Convolution",
+    "Dense",
+    "Dropout",
+    "Identity",
+    "Layer",
+    "MaxPool",
+    "Normalisation",
+    "Recurrent",
+    "Settings",
+    "Shape",
+]

@@ -1,0 +1,12 @@
+"""PyTorch, or a word on how to install it: every file of this package that needs it takes it from here."""
+
+from __future__ import annotations
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+except ImportError:
+    raise ImportError('building and training networks needs PyTorch: pip install "manyarms[torch]"') from None
+
+__all__ = ["F", "nn", "torch"]

@@ -1,0 +1,241 @@
+"""Training in pulls: the same however it is sliced, warm for mutants, safe to load, and a failed pull where it fails."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+
+import manyarms as ma
+from manyarms import networks
+from manyarms.checkpoints import seal
+from manyarms.runners.running import RunningPull
+
+from .examples import SMALL_TRAINING, bright_quarters, samples
+
+torch = pytest.importorskip("torch")
+
+from manyarms.networks.trainee import FILE, make_optimiser, read_state  # noqa: E402
+
+CPU = torch.device("cpu")
+SPACE = networks.image_space((1, 8, 8), 4, max_nodes=6, max_flops=500_000, training=SMALL_TRAINING)
+DATA = (*bright_quarters(), *bright_quarters(seed=1))
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return networks.image_classifier(*DATA, space=SPACE, epochs=2)
+
+
+def play(classifier, config, stops, place, parent=None, seed=5):
+    """An arm pulled to each of these stops; gives the directory of its last checkpoint, and its last reward."""
+    previous, start = None, 0
+    for stop in stops:
+        pull = RunningPull(ma.Pull(ma.Arm(0, config), start, stop), seed + start, place / f"{stop}.part", previous, parent)
+        value = classifier(pull)
+        previous, start = place / str(stop), stop
+        seal(place / f"{stop}.part", previous)
+    return previous, value["reward"]
+
+
+def equal(one, other):
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    return all(map(equal, one, other)) if isinstance(one, (list, tuple)) else one == other
+
+
+def test_a_training_that_was_paused_equals_one_that_was_not_bit_for_bit(classifier, tmp_path):
+    met = set()
+    for number, config in enumerate(samples(SPACE, 10, seed=3)):
+        met |= {node.operation for graph in config.graphs.values() for node in graph.nodes} | {config.training["optimiser"]}
+        ends = {}
+        for name, stops in (("whole", [3]), ("sliced", [1, 2, 3])):
+            place = tmp_path / f"{number}-{name}"
+            place.mkdir()
+            torch.manual_seed(number)  # what others do with the generator must not matter
+            ends[name] = play(classifier, config, stops, place)
+        (whole, reward), (sliced, other) = ends["whole"], ends["sliced"]
+        assert reward == other and equal(read_state(whole, CPU), read_state(sliced, CPU))
+    assert {"dropout", "normalisation", "convolution", "sgd", "adam"} <= met
+
+
+def test_a_study_comes_out_the_same_again_and_gives_the_trained_model(classifier):
+    def searched():
+        study = ma.Study(ma.MutantUCB(SPACE, budget=24, max_steps=3, initial=6, seed=1), bounds=(0, 1))
+        study.optimize(classifier, progress=False)
+        return study
+
+    study = searched()
+    model = study.best_model()
+    x, y = DATA[2:]
+    assert classifier.accuracy(model, x, y) == study.best_reward == searched().best_reward > 0.5
+    assert not model.training and classifier.predict(model, x).shape == y.shape
+    assert classifier.predict(model, x[:1])[0] == classifier.predict(model, x)[0]
+    assert any(record.inherited for record in study.tally.arms.values())
+    shutil.rmtree(study.checkpoint_of(study.best().id))
+    again = study.best_model()  # trained again from its seed
+    assert equal(dict(model.state_dict()), dict(again.state_dict()))
+
+
+def test_a_mutant_begins_with_the_weights_of_its_parent_unless_told_not_to(classifier, tmp_path):
+    parent = samples(SPACE, 1, seed=3)[0]
+    child = networks.Network(parent.graphs, parent.training | {"learning_rate": 1e-3, "optimiser": "sgd"})
+    for name in ("parent", "warm", "cold"):
+        (tmp_path / name).mkdir()
+    directory, _ = play(classifier, parent, [6], tmp_path / "parent")
+    frozen = networks.image_classifier(*DATA, space=SPACE, epochs=1, lowest=0.0)
+    frozen._cycle = lambda trainee: networks.Cycle(1, 16, 0.0, 0.0)
+    warm, reward = play(frozen, child, [1], tmp_path / "warm", parent=directory)
+    frozen.warm = False
+    cold, chance = play(frozen, child, [1], tmp_path / "cold", parent=directory)
+    weights = [read_state(place, CPU)["weights"] for place in (directory, warm, cold)]
+    names = [name for name in weights[0] if name.endswith(("weight", "bias"))]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in names)
+    assert not all(torch.equal(weights[0][name], weights[2][name]) for name in names)
+    assert reward > chance
+
+
+class Payload:
+    """What a pickle can do to who loads it."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.place),)
+
+
+def test_a_checkpoint_that_would_run_code_is_refused_and_not_run(classifier, tmp_path):
+    staged, checkpoint, harm = tmp_path / "a.part", tmp_path / "a", tmp_path / "harm"
+    staged.mkdir()
+    torch.save({"network": Payload(harm)}, staged / FILE)
+    seal(staged, checkpoint)
+    pull = RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 1, 2), 0, tmp_path / "b.part", checkpoint)
+    with pytest.raises(pickle.UnpicklingError):
+        classifier(pull)
+    with pytest.raises(pickle.UnpicklingError):
+        classifier.load_model(checkpoint)
+    assert not harm.exists()
+
+
+def failures(function, space=SPACE):
+    study = ma.Study(ma.RandomSearch(space, budget=2, max_steps=1, seed=0))
+    with pytest.raises(ma.NoResult):
+        study.optimize(function, progress=False)
+    return set(study.tally.reasons)
+
+
+def test_a_network_that_diverges_is_a_failed_pull():
+    training = ma.Space(learning_rate=1e38, batch_size=16, optimiser="sgd")
+    space = networks.NetworkSpace((1, 8, 8), 4, {"vector": networks.Part([networks.Dense()], dimensions=0)}, training)
+    reasons = failures(networks.image_classifier(*DATA, space=space, epochs=2), space)
+    assert reasons and all(reason.startswith("FloatingPointError: the loss was") for reason in reasons)
+
+
+def test_scores_that_are_not_finite_never_count_as_labels(classifier):
+    model = networks.build(samples(SPACE, 1)[0], SPACE)
+    with torch.no_grad():
+        model.head.bias.fill_(float("nan"))
+    with pytest.raises(FloatingPointError, match="the scores of the network are not finite"):
+        classifier.predict(model, DATA[0])
+
+
+@pytest.mark.parametrize(
+    "error", [torch.cuda.OutOfMemoryError("CUDA"), RuntimeError("[enforce fail] can't allocate memory: 9")]
+)
+def test_too_little_memory_is_a_failed_pull(classifier, monkeypatch, error):
+    def forward(*_):
+        raise error
+
+    monkeypatch.setattr(networks.NetworkModule, "forward", forward)
+    assert failures(classifier) == {"out of memory"}
+
+
+def test_other_errors_stay_what_they_are(classifier, monkeypatch):
+    def forward(*_):
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(networks.NetworkModule, "forward", forward)
+    assert failures(classifier) == {"RuntimeError: something else"}
+
+
+def test_without_room_for_a_checkpoint_the_pull_goes_on(classifier, tmp_path):
+    pull = RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 0, 1), 0, tmp_path / "a.part", room=10)
+    assert 0 <= classifier(pull)["reward"] <= 1
+    assert "max_bytes leaves 10" in pull.unsaved
+
+
+def test_an_arm_that_saved_nothing_cannot_go_on(classifier, tmp_path):
+    with pytest.raises(RuntimeError, match="arm 0 saved nothing, so it cannot go on from step 1"):
+        classifier(RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 1, 2), 0, tmp_path / "a.part"))
+
+
+def test_a_checkpoint_of_another_step_is_not_gone_on_with(classifier, tmp_path):
+    directory, _ = play(classifier, samples(SPACE, 1)[0], [1], tmp_path)
+    with pytest.raises(RuntimeError, match="arm 0 saved step 1, so it cannot go on from step 2"):
+        classifier(RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 2, 3), 0, tmp_path / "a.part", directory))
+
+
+def test_every_cycle_is_reported_and_other_figures_returned(classifier, tmp_path):
+    pull = RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 0, 3), 0, tmp_path / "a.part")
+    value = classifier(pull)
+    assert len(pull.curve) == 3 and pull.curve[-1] == value["reward"]
+    assert value["loss"] > 0 and value["n_parameters"] == SPACE.layout(pull.config).n_parameters
+
+
+def test_sequences_and_tables_are_learned_too():
+    rng = np.random.default_rng(0)
+    waves = np.sin(np.linspace(0, 6, 20) * rng.choice([1, 3], (160, 1)) + rng.normal(0, 0.1, (160, 1)))
+    fast = (np.abs(np.diff(waves)).mean(axis=1) > 0.3).astype(int)
+    table, label = rng.normal(size=(160, 3)), rng.integers(0, 2, 160)
+    table[:, 1] += 4 * label
+    for make, x, y in ((networks.sequence_classifier, waves, fast), (networks.table_classifier, table, label)):
+        classifier = make(x[:100], y[:100], x[100:], y[100:], epochs=2)
+        study = ma.Study(ma.RandomSearch(classifier.space, budget=16, max_steps=2, seed=0), bounds=(0, 1))
+        study.optimize(classifier, progress=False)
+        assert study.best_reward > 0.9 and study.tally.failures == 0
+
+
+def test_mixed_precision_can_be_asked_for(tmp_path):
+    classifier = networks.image_classifier(*DATA, space=SPACE, epochs=2, mixed_precision=True, device="cpu")
+    _, reward = play(classifier, samples(SPACE, 1, seed=3)[0], [2, 3], tmp_path)
+    assert 0 <= reward <= 1
+
+
+def test_wrong_arguments_are_refused():
+    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, ma.Space(learning_rate=0.1, optimiser="sgd"))
+    with pytest.raises(
+        ValueError, match="the space's training must have learning_rate, batch_size and optimiser, got no batch"
+    ):
+        networks.image_classifier(*DATA, space=space)
+    with pytest.raises(ValueError, match="epochs must be at least 1"):
+        networks.image_classifier(*DATA, epochs=0)
+    with pytest.raises(ValueError, match="lowest must be between 0 and 1"):
+        networks.image_classifier(*DATA, lowest=2)
+    for make, x in (
+        (networks.image_classifier, np.zeros((9, 5))),
+        (networks.sequence_classifier, np.zeros((9, 5, 2, 2))),
+        (networks.sequence_classifier, np.zeros(9)),
+        (networks.table_classifier, np.zeros((9, 5, 2))),
+        (networks.table_classifier, np.zeros(9)),
+    ):
+        with pytest.raises(ValueError, match=r"x_train must be rows x .*, got the shape \(9,"):
+            make(x, np.zeros(9, int), x, np.zeros(9, int))
+    with pytest.raises(ValueError, match="optimiser must be one of sgd, adam, adamw, rmsprop, got 'lion'"):
+        make_optimiser("lion", [], 0.1)
+
+
+@pytest.mark.slow
+def test_worker_processes_train_the_same_networks(classifier):
+    rewards = []
+    for workers in (1, 2):
+        study = ma.Study(ma.MutantUCB(SPACE, budget=12, max_steps=2, initial=4, seed=1), bounds=(0, 1))
+        study.optimize(classifier, workers=workers, deterministic=True, progress=False)
+        rewards.append(study.best_reward)
+        study.close()
+    assert rewards[0] == rewards[1]

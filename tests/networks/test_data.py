@@ -1,0 +1,154 @@
+"""Published images: read in every format, and where they are missing or wrong it says where it looked and what it needs."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+
+import numpy as np
+import pytest
+
+import manyarms as ma
+from manyarms.networks import data
+
+RNG = np.random.default_rng(0)
+GREY = RNG.integers(0, 256, (30, 28, 28)).astype(np.uint8)
+COLOUR = RNG.integers(0, 256, (30, 32, 32, 3)).astype(np.uint8)
+LABELS = (np.arange(30) % 10).astype(np.uint8)
+
+
+def write_npz(folder, name, x, **changes):
+    arrays = {"x_train": x, "y_train": LABELS, "x_test": x[::-1], "y_test": LABELS[::-1]} | changes
+    np.savez(folder / f"{name}.npz", **{key: value for key, value in arrays.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "x"),
+    [
+        ("mnist", "mnist", GREY),
+        ("mnist", "mnist_sub", GREY),
+        ("fashion_mnist", "fashion_mnist_sub", GREY),
+        ("cifar10", "cifar10_sub", COLOUR),
+        ("svhn", "svhn", COLOUR),
+        ("mrbi", "mrbi_synth_sub", GREY),
+    ],
+)
+def test_arrays_are_read_and_a_part_kept_to_validate_on(tmp_path, name, file, x):
+    write_npz(tmp_path, file, x)
+    images = data.load(name, tmp_path)
+    assert len(images.x_train) == 27 and len(images.x_valid) == 3 and np.array_equal(images.x_test, x[::-1])
+    assert len(data.load(name, tmp_path, n_valid=10).y_train) == 20
+    assert not np.array_equal(data.load(name, tmp_path, seed=1).x_valid, images.x_valid)
+
+
+def test_a_file_with_validation_images_of_its_own_keeps_them(tmp_path):
+    write_npz(tmp_path, "mrbi", GREY, x_valid=GREY[:5], y_valid=LABELS[:5])
+    assert len(data.load("mrbi", tmp_path).y_train) == 30 and len(data.load("mrbi", tmp_path).y_valid) == 5
+    assert len(data.load("mrbi", tmp_path, n_valid=7).y_valid) == 7
+
+
+def idx(array):
+    header = bytes([0, 0, 8, array.ndim]) + b"".join(int(size).to_bytes(4, "big") for size in array.shape)
+    return header + array.tobytes()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])
+def test_mnist_is_read_as_published(tmp_path, name, packed):
+    (tmp_path / name).mkdir()
+    for part, x, y in (("train", GREY, LABELS), ("t10k", GREY[:9], LABELS[:9])):
+        for kind, array in (("images-idx3", x), ("labels-idx1", y)):
+            content = gzip.compress(idx(array)) if packed else idx(array)
+            (tmp_path / name / f"{part}-{kind}-ubyte{'.gz' if packed else ''}").write_bytes(content)
+    images = data.load(name, tmp_path, n_valid=4)
+    assert np.array_equal(images.x_test, GREY[:9]) and np.array_equal(images.y_test, LABELS[:9]) and len(images.y_train) == 26
+
+
+def test_cifar_is_read_as_published(tmp_path):
+    for number in range(6):
+        x, y = COLOUR[5 * number : 5 * number + 5], LABELS[5 * number : 5 * number + 5]
+        rows = np.concatenate([y[:, None], x.transpose(0, 3, 1, 2).reshape(5, -1)], axis=1)
+        (tmp_path / (f"data_batch_{number + 1}.bin" if number < 5 else "test_batch.bin")).write_bytes(rows.tobytes())
+    images = data.load("cifar10", tmp_path, n_valid=1)
+    assert (
+        np.array_equal(images.x_test, COLOUR[25:]) and np.array_equal(images.y_test, LABELS[25:]) and len(images.y_train) == 24
+    )
+
+
+def test_svhn_is_read_as_published(tmp_path):
+    from scipy.io import savemat
+
+    for part in ("train", "test"):
+        content = {"X": COLOUR.transpose(1, 2, 3, 0), "y": np.where(LABELS, LABELS, 10)[:, None]}
+        savemat(tmp_path / f"{part}_32x32.mat", content)
+    images = data.load("svhn", tmp_path)
+    assert np.array_equal(images.x_test, COLOUR) and np.array_equal(images.y_test, LABELS)
+
+
+def test_mrbi_is_read_as_published(tmp_path):
+    rows = np.concatenate([GREY.reshape(30, -1) / 255, LABELS[:, None]], axis=1)
+    for part in ("train_valid", "test"):
+        np.savetxt(tmp_path / f"mnist_all_background_images_rotation_normalized_{part}.amat", rows, fmt="%.6f")
+    images = data.load("mrbi", tmp_path)
+    assert np.allclose(images.x_test, GREY / 255, atol=1e-5) and len(images.y_valid) == 29
+
+
+def test_without_a_folder_it_looks_in_the_data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MANYARMS_DATA", str(tmp_path))
+    (tmp_path / "images").mkdir()
+    write_npz(tmp_path / "images", "mnist", GREY)
+    assert data.load("mnist").shape == (1, 28, 28)
+
+
+def test_a_missing_set_says_where_it_looked_and_what_it_needs(tmp_path):
+    with pytest.raises(ma.ManyarmsError) as error:
+        data.load("svhn", tmp_path)
+    for words in (str(tmp_path), str(tmp_path / "svhn"), "train_32x32.mat and test_32x32.mat", "svhn.npz", "MANYARMS_DATA"):
+        assert words in str(error.value)
+    with pytest.raises(ValueError, match="name must be one of 'mnist', 'fashion_mnist'"):
+        data.load("imagenet", tmp_path)
+
+
+WRONG = {
+    "the shape of the images": ({"x_train": GREY[:, :27]}, r"mnist.npz: x_train must be rows x 28 x 28, got 30 x 27 x 28"),
+    "colour": ({"x_test": COLOUR}, "x_test must be rows x 28 x 28, got 30 x 32 x 32 x 3"),
+    "no rows": ({"x_test": GREY[:0], "y_test": LABELS[:0]}, "x_test must be rows x 28 x 28, got 0 x 28 x 28"),
+    "labels missing": ({"y_train": None}, "needs the arrays y_train, has x_train, x_test, y_test"),
+    "too few labels": ({"y_train": LABELS[:9]}, r"y_train must be 30 labels, one for each image, got the shape \(9,\)"),
+    "labels beyond 9": ({"y_test": LABELS + 5}, "y_test must be whole numbers from 0 to 9, got uint8 from 5 to 14"),
+    "labels of floats": ({"y_test": LABELS / 2}, "y_test must be whole numbers from 0 to 9"),
+    "half of validation": ({"x_valid": GREY}, "needs the arrays y_valid"),
+    "objects": ({"x_train": np.array([None] * 30)}, "mnist.npz cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_file_says_what_it_needs(tmp_path, changes, message):
+    write_npz(tmp_path, "mnist", GREY, **changes)
+    with pytest.raises(ma.ManyarmsError, match=message):
+        data.load("mnist", tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", pickle.dumps([1, 2])], ids=["empty", "broken", "pickle"])
+def test_a_damaged_file_is_named(tmp_path, content):
+    (tmp_path / "mnist.npz").write_bytes(content)
+    with pytest.raises(ma.ManyarmsError, match=r"mnist.npz cannot be read"):
+        data.load("mnist", tmp_path)
+    for file in ("train_32x32.mat", "test_32x32.mat"):
+        (tmp_path / file).write_bytes(content)
+    with pytest.raises(ma.ManyarmsError, match=r"train_32x32.mat cannot be read"):
+        data.load("svhn", tmp_path)
+
+
+def test_other_damaged_formats_are_named_too(tmp_path):
+    for file in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"):
+        (tmp_path / file).write_bytes(b"\0\0\x08\x03 too short")
+    with pytest.raises(ma.ManyarmsError, match="train-images-idx3-ubyte cannot be read"):
+        data.load("mnist", tmp_path)
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(b"text")
+    with pytest.raises(ma.ManyarmsError, match="no IDX file of bytes"):
+        data.load("mnist", tmp_path)
+    for file in (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin"):
+        (tmp_path / file).write_bytes(b"12345")
+    with pytest.raises(ma.ManyarmsError, match=r"data_batch_1.bin cannot be read"):
+        data.load("cifar10", tmp_path)
