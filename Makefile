@@ -61,7 +61,7 @@ test-slow: setup
 
 benchmarks: setup
 	$(PIP) install --constraint constraints.txt --group benchmark
-	for name in decisions deciding strategies partitions storage workers resume simulated halving sklearn_overhead; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
+	for name in decisions deciding strategies partitions storage workers resume simulated halving sklearn_overhead networks; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
 
 format: setup
 	$(RUN)/ruff format .
