@@ -114,6 +114,18 @@ for name in ("build", "Classifier", "python_source"):
     assert run(code).splitlines() == ["True <svg 5", *3 * ['pip install "manyarms[torch]"']]
 
 
+def test_the_part_for_scikit_learn_says_what_to_install():
+    code = """
+import sys
+sys.modules["sklearn"] = None
+try:
+    import manyarms.sklearn
+except ImportError as error:
+    print(error)
+"""
+    assert run(code) == 'manyarms.sklearn needs scikit-learn: pip install "manyarms[sklearn]"'
+
+
 def imports(file: Path) -> set[str]:
     """The parts of the library that a file imports, whenever it does."""
     part = file.relative_to(SOURCE).parts

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 from sklearn.decomposition import PCA
-from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -17,12 +17,10 @@ from manyarms.sklearn import BanditSearchCV
 TINY = {"cv": 2, "max_steps": 2, "budget": 4, "error_score": "raise", "random_state": 0}
 LOGISTIC = (LogisticRegression(), {"C": [0.1, 1.0]})
 REDUCED = (make_pipeline(PCA(), LogisticRegression()), {"logisticregression__C": [0.1, 1.0]})
-
 SEARCHES = [
-    BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, **TINY),  # growing rows
-    BanditSearchCV(GradientBoostingRegressor(n_estimators=10, learning_rate=0.5), {"max_depth": [1, 2]}, **TINY),  # more trees
-    BanditSearchCV(*REDUCED, **TINY),
-    BanditSearchCV({"plain": LOGISTIC, "reduced": REDUCED}, **TINY),
+    BanditSearchCV(make_pipeline(PCA(), Ridge()), {"ridge__alpha": [0.1, 1.0]}, **TINY),  # a regressor; growing rows
+    BanditSearchCV(GradientBoostingClassifier(n_estimators=6), {"max_depth": [1, 2]}, **TINY),  # a classifier; more trees
+    BanditSearchCV({"plain": LOGISTIC, "reduced": REDUCED}, **TINY),  # several
 ]
 
 

@@ -73,5 +73,5 @@ def warn_of(tally: Tally, error_score: Any) -> None:
             f"{tally.failures} of {tally.failures + tally.pulls} pulls failed; their arms have the score {error_score}. "
             f'Most often ({times} times): {reason}. error_score="raise" ends the search at the first.',
             FitFailedWarning,
-            stacklevel=3,
+            stacklevel=5,  # where `fit` is called
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..journal import Event
-from .training import TIMES
+from ..journal import Event, MemoryJournal
+from ..study import Study
+from ..view import StudyView
+from .training import TIMES, Training
 
 _TEST = "split0_test_"
 
@@ -81,3 +83,20 @@ def metrics_of(results: Iterable[ArmResult]) -> list[str]:
         if result.told:
             return [name.removeprefix(_TEST) for name in result.told if name.startswith(_TEST)]
     return []
+
+
+def arm_params(training: Training, config: Any, stop: int) -> dict[str, Any]:
+    """The parameters of an arm, with the name of its estimator if there are several, and what it had of the resource."""
+    named = {"algorithm": config["algorithm"]} if isinstance(training.candidates, Mapping) else {}
+    try:
+        return named | training.params(config, stop)
+    except (TypeError, ValueError):  # such as those of an arm that failed for its resource
+        return named | training.read(config)[1]
+
+
+def remembered(study: Study) -> StudyView:
+    """The study as it can be looked at, and pickled, when its storage is closed."""
+    journal = MemoryJournal(study.name)
+    journal.create(study.header)
+    journal.append(study.journal.events())
+    return StudyView(journal, study.header, study.tally, study._knowledge)

@@ -201,6 +201,14 @@ class Training:
         spent = candidate.slices(estimator, self.seed or 0).spent(steps, candidate.max_steps)
         return params | {name if step is None else f"{step}__{name}": value for name, value in spent.items()}
 
+    def is_final(self, config: Any, steps: int) -> bool:
+        """Whether what was scored after so many steps is what `refit` makes: where rows or folds grow, only at the end."""
+        candidate, params = self.read(config)
+        if steps >= candidate.max_steps:
+            return True
+        slices = candidate.slices(candidate.with_params(params, self.seed), self.seed or 0)
+        return candidate.resource != FOLDS and not isinstance(slices, Rows)
+
     def refit(self, config: Any, steps: int) -> Any:
         """The estimator of a config trained on all rows, by the same slices, to so many steps."""
         candidate, params = self.read(config)

@@ -1,0 +1,126 @@
+"""A stored search goes on where it was: after kill -9, after Ctrl-C, and with a larger budget; but not on other data."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from scipy.stats import loguniform
+from sklearn.datasets import make_classification
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.svm import SVC
+
+import manyarms as ma
+from manyarms.sklearn import BanditSearchCV
+
+X, y = make_classification(120, 6, random_state=0)
+
+
+class Slow(GradientBoostingClassifier):
+    """Long enough in training to be killed there."""
+
+    def fit(self, X, y, sample_weight=None):
+        time.sleep(0.01)
+        return super().fit(X, y, sample_weight)
+
+
+def search(storage, **changed):
+    trees = Slow(n_estimators=8, random_state=0)
+    options = {"cv": 2, "max_steps": 4, "budget": 32, "random_state": 0, "storage": storage, **changed}
+    return BanditSearchCV(trees, {"learning_rate": loguniform(0.01, 1)}, **options)
+
+
+def told(found):
+    return found.cv_results_["params"], found.cv_results_["mean_test_score"].tolist(), found.predict_proba(X).tolist()
+
+
+def kill_after(storage, pulls):
+    """Fit in a process of its own, which dies as soon as so many pulls are written."""
+    child = os.fork()
+    if child == 0:
+        search(storage).fit(X, y)
+        os._exit(0)
+    while True:
+        time.sleep(0.02)
+        try:
+            with ma.load_study(storage, "search") as study:
+                done = study.tally.pulls
+        except ma.ManyarmsError:
+            done = 0
+        if done >= pulls or os.waitpid(child, os.WNOHANG)[0]:
+            break
+    os.kill(child, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def test_killed_and_fitted_again_it_ends_as_if_it_had_never_been(tmp_path):
+    whole = search(None).fit(X, y)
+    broken = f"sqlite:///{tmp_path}/broken.db"
+    assert [kill_after(broken, pulls) for pulls in (3, 9)] == [True, True]
+    assert told(search(broken).fit(X, y)) == told(whole)
+
+
+def test_fitted_again_with_a_larger_budget_it_goes_on(tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    first = search(storage, budget=16).fit(X, y)
+    second = search(storage, budget=32).fit(X, y)
+    assert second.study_.tally.steps > first.study_.tally.steps
+    common = len(first.cv_results_["params"])
+    rates = [found.cv_results_["param_learning_rate"][:common].tolist() for found in (first, second)]
+    assert rates[0] == rates[1]
+    again = search(storage, budget=32).fit(X, y)  # nothing is left to do
+    assert told(again) == told(second)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"cv": 3}, "folds"),
+        ({"scoring": "roc_auc"}, "scoring"),
+        ({"estimator": Slow(n_estimators=8, random_state=1)}, "estimator"),
+        ({"resource": "n_samples"}, "estimator"),
+        ({"space": {"learning_rate": loguniform(0.01, 2)}}, "space"),
+        ({"random_state": 1}, "seed"),
+        ({"max_steps": 5}, "max_steps"),
+    ],
+)
+def test_other_arguments_are_refused(tmp_path, changed, what):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    search(storage, budget=4).fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match=what):
+        search(storage, budget=8).set_params(**changed).fit(X, y)
+
+
+def test_other_data_is_refused_and_the_same_is_not(tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    search(storage, budget=4).fit(X, y)
+    for other in ((X + 1e-9, y), (X, 1 - y)):
+        with pytest.raises(ma.StudyMismatch, match="other data"):
+            search(storage, budget=8).fit(*other)
+    with pytest.raises(ma.StudyMismatch, match="other data"):
+        search(storage, budget=8).fit(X, y, sample_weight=np.ones(len(y)))
+    search(storage, budget=8).fit(X.copy(), y.copy())
+    search(storage, budget=8, name="another").fit(X + 1e-9, y)
+
+
+def test_the_study_can_be_looked_at_from_outside(tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    found = search(storage, budget=8).fit(X, y)
+    with ma.load_study(storage, "search") as study:
+        assert study.pulls_dataframe().equals(found.study_.pulls_dataframe())
+
+
+def test_ctrl_c_ends_the_search_and_gives_what_was_found():
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    space = {"C": loguniform(0.1, 10)}
+    timer.start()
+    found = BanditSearchCV(SVC(), space, budget=10**6, cv=2, random_state=0).fit(X, y)
+    assert 0 < found.study_.tally.steps < 10**6
+    assert found.predict(X).shape == y.shape
