@@ -45,13 +45,16 @@ def save_for_ever(directory: Path, seed: int) -> None:
 
 def test_a_process_killed_while_saving_leaves_only_whole_checkpoints(tmp_path):
     moments = random.Random(0)
-    for life in range(10):
+    finished: list[Path] = []
+    for life in range(300):  # a busy machine saves little in a life
         writer = multiprocessing.get_context("fork").Process(target=save_for_ever, args=(tmp_path, life))
         writer.start()
         time.sleep(moments.uniform(0.01, 0.1))
         os.kill(writer.pid, signal.SIGKILL)
         writer.join()
-    finished = [path for path in tmp_path.iterdir() if path.suffix != ".part"]
+        finished = [path for path in tmp_path.iterdir() if path.suffix != ".part"]
+        if life >= 9 and len(finished) > 10:
+            break
     assert len(finished) > 10
     assert all(is_sound(path) for path in finished)
     assert all(size_of(path) > 350_000 for path in finished)

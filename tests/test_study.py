@@ -437,3 +437,17 @@ def test_the_plan_adds_up_to_the_budget_before_anything_runs():
     assert "budget 300 steps, 0 spent" in str(study.plan())
     open_plan = str(ma.Study(ma.MutantUCB(SPACE, seed=0)).plan())
     assert "open" in open_plan
+
+
+def test_only_a_study_whose_journal_outlasts_a_power_cut_waits_for_the_disk(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(ma.checkpoints, "_sync", synced.append)
+
+    def train(pull):
+        pull.save(pull["x"])
+        return pull["x"]
+
+    for storage, waits in ((None, False), (str(tmp_path / "study.db"), True)):
+        synced.clear()
+        ma.tune(train, ma.Space(x=ma.Float(0, 1)), budget=5, max_steps=1, storage=storage, seed=0, progress=False).close()
+        assert bool(synced) == waits

@@ -25,10 +25,12 @@ class Saves:
         checkpoints: the files.
         knowledge: what the journal says about them.
         seed: of the study.
+        lasting: what is saved must outlive a power cut: not where the journal itself is in memory.
     """
 
-    def __init__(self, checkpoints: Checkpoints, knowledge: Knowledge, seed: int) -> None:
+    def __init__(self, checkpoints: Checkpoints, knowledge: Knowledge, seed: int, lasting: bool = True) -> None:
         self.checkpoints = checkpoints
+        self._lasting = lasting
         self._knowledge = knowledge
         self._tally = knowledge.tally
         self._seed = seed
@@ -53,6 +55,7 @@ class Saves:
             final=self.checkpoints.path(name),
             room=self.checkpoints.reserve(arm, slots),
             recipe=self._recipe(pull, flight),
+            lasting=self._lasting,
         )
 
     def lose(self, checkpoint: str) -> None:

@@ -18,7 +18,7 @@ from .core import Outcome, Pull
 from .errors import ManyarmsWarning, NoResult, StorageError
 from .header import check_same, make_header, settle_strategy, study_name
 from .interrupt import first_interrupt_stops
-from .journal import Event, Journal, open_journal
+from .journal import Event, Journal, MemoryJournal, open_journal
 from .knowledge import Knowledge
 from .plan import Plan
 from .progress import Progress
@@ -110,7 +110,7 @@ class Study(StudyView):
         self._progress: Progress | None = None
         self._stopped = False
         self.interrupted = False
-        self._saves = Saves(checkpoints, knowledge, self.seed)
+        self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
         if known is not None and known.book.budget != wanted:
             self._pending.append(Event("budget", data={"budget": wanted}))
             knowledge.change_budget(self._pending[-1])

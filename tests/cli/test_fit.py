@@ -383,3 +383,10 @@ def test_without_scikit_learn_it_says_what_to_install(fit, monkeypatch):
     whole = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sklearn" else whole(name))
     assert refused(fit(), 2, 'pip install "manyarms[sklearn]"')
+
+
+def test_a_fit_is_gone_on_with_by_fit_and_not_by_resume(fit, manyarms):
+    assert fit(budget=2).code == 0
+    answer = manyarms("resume", "things-model/study.db")
+    assert answer.code == 1
+    assert "was not started by `manyarms run`" in answer.err

@@ -91,7 +91,7 @@ def _resume(options: argparse.Namespace) -> int:
     name = chosen_name(options)
     with stored_study(options.storage, name) as study:
         origin, budget = study.header.get("origin"), options.budget or (study.budget and str(study.budget))
-    if origin is None:
+    if origin is None or "target" not in origin:
         raise ManyarmsError(f"study {name!r} was not started by `manyarms run`: run its own script again to go on with it")
     return _search({**origin, "budget": budget or origin["budget"]}, options, options.storage, name)
 

@@ -134,7 +134,7 @@ def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
         unsaved = f"{size} bytes, but max_bytes leaves {task.room}"
     if unsaved is None:
         try:
-            return task.final.name, seal(task.staged, task.final), None
+            return task.final.name, seal(task.staged, task.final, task.lasting), None
         except OSError as error:
             unsaved = str(error)
     remove(task.staged)

@@ -38,6 +38,7 @@ class Task:
         room: the most bytes it may take.
         recipe: pulls to train again first. The last one of this arm gives `previous`; the last one of its parent, `parent`.
         attempt: how often the pull was started, this time included.
+        lasting: the checkpoint must outlive a power cut, as the journal does; else nothing waits for the disk.
     """
 
     pull: Pull
@@ -49,6 +50,7 @@ class Task:
     room: int | None = None
     recipe: tuple[Slice, ...] = ()
     attempt: int = 1
+    lasting: bool = True
 
     def discard(self) -> None:
         """Remove what an attempt left that never gave its outcome."""
