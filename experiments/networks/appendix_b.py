@@ -1,0 +1,152 @@
+"""The two figures of appendix B of the Mutant-UCB paper, at a scale for two cores.
+
+The first: how accurate random networks are, trained to the end, the same networks on each set. (Sets whose images differ in
+shape have limits that differ too: there they are only alike.) The second: on MNIST, how accurate the mutants of eight of these
+networks are, beside the networks themselves; mutants begin with their parent's weights, or with fresh ones, and are trained to
+the end as well. Accuracies are those on the images to validate on. A network whose training diverged counts as 0. Needs the
+data folder (MANYARMS_DATA), torch and matplotlib.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from heats import processes
+from scale import TITLES, Scale, make_classifier
+from summaries import common, markdown
+
+import manyarms as ma
+
+PARENTS = 8
+CHUNK = 10  # networks of a job
+Network = Any
+
+
+class Listed:
+    """A strategy that trains the arms it is given to the end, one after the other."""
+
+    def __init__(self, arms: Sequence[ma.Arm], steps: int, seed: int = 0) -> None:
+        self.arms, self.steps, self.seed = list(arms), steps, seed
+        self.rewards: list[float] = []
+
+    def ask(self) -> ma.Pull | None:
+        asked = len(self.rewards)
+        return ma.Pull(self.arms[asked], 0, self.steps) if asked < len(self.arms) else None
+
+    def tell(self, pull: ma.Pull, reward: float | None) -> None:
+        self.rewards.append(0.0 if reward is None else reward)
+
+    def best(self) -> ma.Arm:
+        return self.arms[int(np.argmax(self.rewards))]
+
+
+def train(dataset: str, scale: Scale, arms: Sequence[ma.Arm], warm: bool) -> list[float]:
+    """The accuracies of networks trained to the end."""
+    strategy = Listed(arms, scale.steps)
+    with ma.Study(strategy) as study:
+        study.optimize(make_classifier(dataset, scale, warm), progress=False)
+    return strategy.rewards
+
+
+def random_network(dataset: str, scale: Scale, number: int) -> Network:
+    """The network of this number."""
+    return make_classifier(dataset, scale).space.sample(np.random.default_rng(number))
+
+
+def train_random(job: tuple[str, Scale, range]) -> list[float]:
+    """The accuracies of random networks."""
+    dataset, scale, numbers = job
+    return train(dataset, scale, [ma.Arm(n, random_network(dataset, scale, n)) for n in numbers], warm=False)
+
+
+def train_mutants(job: tuple[str, Scale, int, int, bool]) -> list[float]:
+    """The accuracies of a random network and of its mutants, the same mutants whether they are warm or not."""
+    dataset, scale, number, n_mutants, warm = job
+    parent, rng = random_network(dataset, scale, number), np.random.default_rng([number, 1])
+    space = make_classifier(dataset, scale).space
+    mutants = [ma.Arm(1000 * (number + 1) + n, space.mutate(parent, rng), (number,)) for n in range(n_mutants)]
+    return train(dataset, scale, [ma.Arm(number, parent), *mutants], warm)  # seeds follow from these numbers
+
+
+def spread_out(accuracies: Sequence[float], count: int) -> list[int]:
+    """The numbers of networks of various accuracies, from the worst to the best, evenly apart in accuracy.
+
+    >>> spread_out([0.1, 0.9, 0.12, 0.5, 0.11], 3)
+    [0, 3, 1]
+    """
+    left = set(range(len(accuracies)))
+    chosen = []
+    for level in np.linspace(min(accuracies), max(accuracies), count):
+        chosen.append(min(left, key=lambda number: (abs(accuracies[number] - level), number)))
+        left.remove(chosen[-1])
+    return sorted(chosen, key=lambda number: (accuracies[number], number))
+
+
+def in_words(values: Sequence[float]) -> list[str]:
+    """Quartiles, and the best, in %."""
+    return [f"{100 * value:.1f}" for value in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
+
+
+def draw(found: dict[str, list[float]], families: list[tuple[float, list[float], list[float]]], dataset: str) -> None:
+    """Histograms of random networks; boxes of mutants at the place of their parent's accuracy."""
+    figure, (left, right) = common.panels(2, width=5.0, height=3.8)
+    for (name, accuracies), colour in zip(found.items(), common.COLOURS, strict=False):
+        left.hist(100 * np.array(accuracies), bins=np.arange(0, 101, 5), histtype="step", label=TITLES[name], color=colour)
+    left.set(xlabel="validation accuracy (%)", ylabel="random networks", title="random networks")
+    left.legend(fontsize=7)
+    usual = {"widths": 2.2, "showfliers": False, "manage_ticks": False, "patch_artist": True, "medianprops": {"color": "black"}}
+    places = 100 * np.array([parent for parent, _, _ in families])
+    for shift, colour, number in ((-1.3, common.COLOURS[1], 1), (1.3, common.COLOURS[0], 2)):
+        boxes = [100 * np.array(family[number]) for family in families]
+        right.boxplot(boxes, positions=places + shift, boxprops={"facecolor": colour, "alpha": 0.5}, **usual)
+        right.plot([], [], "s", color=colour, alpha=0.5, label=f"{'warm' if number == 1 else 'cold'} mutants")
+    grey = {"facecolor": "#cccccc"}
+    right.boxplot([100 * np.array(found[dataset])], positions=[105], boxprops=grey, **usual)
+    right.plot([], [], "s", color="#cccccc", label="random networks (at the right edge)")
+    right.plot([0, 100], [0, 100], "k-", linewidth=1)
+    right.set(xlabel="the parent's accuracy (%)", ylabel="validation accuracy (%)", title=f"mutants, {TITLES[dataset]}")
+    right.set(xlim=(0, 109), ylim=(0, 100))
+    right.legend(fontsize=7, loc="upper left")
+    common.save(figure, "networks_appendix_b")
+
+
+def main() -> None:
+    """Train, report and draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", type=int, default=120, metavar="n", help="random networks on each set (default 120)")
+    parser.add_argument("--mutants", type=int, default=20, metavar="n", help="mutants of each parent (default 20)")
+    parser.add_argument("--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="set")
+    parser.add_argument("--workers", type=int, default=2, metavar="n", help="networks in training at once (default 2)")
+    Scale.add_options(parser)
+    arguments = parser.parse_args()
+    scale, sets, first = Scale.of(arguments), arguments.sets, arguments.sets[0]
+    if arguments.networks < PARENTS:
+        raise SystemExit(f"networks must be at least {PARENTS}: the parents are chosen among them")
+    numbers = [range(n, min(n + CHUNK, arguments.networks)) for n in range(0, arguments.networks, CHUNK)]
+    began = time.perf_counter()
+    with processes(arguments.workers) as pool:
+        chunks = pool.map(train_random, [(name, scale, chunk) for name in sets for chunk in numbers])
+        found = {name: [accuracy for _ in numbers for accuracy in next(chunks)] for name in sets}
+        parents = spread_out(found[first], PARENTS)
+        jobs = [(first, scale, number, arguments.mutants, warm) for number in parents for warm in (True, False)]
+        trained = list(pool.map(train_mutants, jobs))
+    families = [(warm[0], warm[1:], cold[1:]) for warm, cold in zip(trained[::2], trained[1::2], strict=True)]
+    print(f"Scale: {scale.images}; {scale.limits}; {scale.training}. {time.perf_counter() - began:.0f} seconds.\n")
+    print(f"Validation accuracy of {arguments.networks} random networks in %:\n")
+    columns = ("", "worst", "quarter", "median", "three quarters", "best")
+    print(markdown(columns, [(TITLES[name], *in_words(accuracies)) for name, accuracies in found.items()]))
+    print(f"\nMedian of {arguments.mutants} mutants in % on {TITLES[first]}, and the share that is better than the parent:\n")
+    rows = [
+        (f"{100 * parent:.1f}", *(f"{100 * np.median(some):.1f}, {np.mean(np.array(some) > parent):.0%}" for some in both))
+        for parent, *both in families
+    ]
+    print(markdown(("parent", "warm", "cold"), rows))
+    draw(found, families, first)
+
+
+if __name__ == "__main__":
+    main()

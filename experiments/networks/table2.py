@@ -1,0 +1,87 @@
+"""The Mutant-UCB paper's table 2 at a scale for two cores: how little Mutant-UCB depends on its exploration E, on MNIST.
+
+∞-UCB-E beside it has no limit N of the steps of a network, as in the paper. K, the number of random networks to begin with, has
+the paper's share of T for both. Needs the data folder (MANYARMS_DATA), torch and, for the plot, matplotlib.
+
+    python experiments/networks/table2.py run
+    python experiments/networks/table2.py table
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from heats import Entrant, Heat, command_line, run_heats
+from results import Found, Results
+from scale import Scale
+from summaries import common, draw_curves, markdown, mean, percent
+
+DATASET = "mnist"
+EXPLORATIONS = (0.01, 0.05, 1.0, 5.0, 10.0)
+STRATEGIES = ("InfiniteUCBE", "MutantUCB")
+PAPER = {  # by E: models tested, and accuracy in %
+    "InfiniteUCBE": ((3000, 95.9), (3000, 97.2), (3000, 97.2), (3000, 97.2), (3000, 95.9)),
+    "MutantUCB": ((2853, 98.5), (2828, 98.7), (2629, 97.2), (2393, 96.7), (2435, 97.6)),
+}
+
+
+def label(strategy: str, exploration: float) -> str:
+    """The name of an entrant."""
+    return f"{strategy} E={exploration:g}"
+
+
+def entrants(scale: Scale) -> list[Entrant]:
+    """The paper's K: 3,000 of 10,000 steps for ∞-UCB-E; for Mutant-UCB half of the models that T steps train to the end."""
+    own = {
+        "InfiniteUCBE": {"initial": 3 * scale.budget // 10, "max_steps": None},
+        "MutantUCB": {"initial": max(2, scale.budget // (2 * scale.steps))},
+    }
+    return [
+        Entrant(label(strategy, exploration), strategy, {**own[strategy], "exploration": exploration})
+        for exploration in EXPLORATIONS
+        for strategy in STRATEGIES
+    ]
+
+
+def report(found: Mapping[tuple[str, str], Sequence[Found]]) -> None:
+    """A table for each strategy."""
+    columns = ("", "models tested", "test accuracy in %", "paper: models", "paper: accuracy")
+    for strategy in STRATEGIES:
+        rows = []
+        for exploration, (models, accuracy) in zip(EXPLORATIONS, PAPER[strategy], strict=True):
+            heats = found.get((DATASET, label(strategy, exploration)), [])
+            ours = mean([heat.models for heat in heats]), percent([heat.test for heat in heats])
+            rows.append((f"E = {exploration:g}", *ours, f"{models:,}", accuracy))
+        print(f"\n{strategy}, {max(map(len, found.values()))} seeds:\n\n{markdown(columns, rows)}")
+
+
+def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
+    """A panel for each strategy, a curve for each E, on one scale."""
+    figure, axes = common.panels(2, width=4.2)
+    for axis, strategy in zip(axes, STRATEGIES, strict=True):
+        heats = {f"E = {e:g}": found.get((DATASET, label(strategy, e)), []) for e in EXPLORATIONS}
+        draw_curves(axis, {name: [heat.curve for heat in some] for name, some in heats.items() if some}, budget)
+        axis.set(title=strategy, ylabel="validation accuracy, best so far (%)")
+        axis.legend(fontsize=7, loc="lower right")
+    limits = [limit for axis in axes for limit in axis.get_ylim()]
+    for axis in axes:
+        axis.set_ylim(min(limits), max(limits))
+    common.save(figure, "networks_table2")
+
+
+def main() -> None:
+    """Run the heats, or report what they gave."""
+    arguments = command_line(__doc__, "networks-table2", seeds=3).parse_args()
+    results = Results(arguments.results)
+    if arguments.command == "run":
+        scale = Scale.of(arguments)
+        heats = [Heat(DATASET, entrant, seed) for seed in range(arguments.seeds) for entrant in entrants(scale)]
+        run_heats(heats, scale, results, arguments.workers)
+        return
+    print(f"Scale: {results.scale()}.")
+    report(results.found())
+    draw(results.found(), results.scale().budget)
+
+
+if __name__ == "__main__":
+    main()

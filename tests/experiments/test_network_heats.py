@@ -1,0 +1,92 @@
+"""What the experiments on networks add up, and the folder their heats are kept in; no network is trained here."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2] / "experiments" / "networks"))
+
+from results import COLUMNS, Found, Results, best_so_far
+from scale import Scale, shrunk
+from summaries import at, markdown, percent, steps_until
+from table1 import COLD, entrants, verdict, warmth
+
+CURVE = [(3, 0.2), (6, 0.5), (9, 0.8)]
+
+
+def line(seed, test=0.75):
+    return dict(zip(COLUMNS, ("mnist", COLD, seed, test, 0.8, 12, 90, 0, 1.5), strict=True))
+
+
+def found(*curves, test=0.5):
+    return [Found(seed, test, 10, 0, 1.0, curve) for seed, curve in enumerate(curves)]
+
+
+def test_the_best_so_far_never_falls():
+    assert best_so_far([(1, 0.3), (2, 0.2), (3, 0.3), (4, 0.6)]) == [(1, 0.3), (4, 0.6)]
+
+
+def test_a_curve_is_read_where_it_was_last_known():
+    assert [at(CURVE, 3), at(CURVE, 8), at(CURVE, 100)] == [0.2, 0.5, 0.8]
+    assert np.isnan(at(CURVE, 2))
+
+
+def test_steps_until_an_accuracy():
+    assert [steps_until(CURVE, level) for level in (0.1, 0.5, 0.6, 0.9)] == [3, 6, 9, None]
+
+
+def test_warm_mutants_are_compared_with_cold_ones_seed_by_seed():
+    cold = found([(5, 0.4), (80, 0.7)], [(60, 0.9)], CURVE)  # there is no third seed of warm ones
+    warm = found([(5, 0.4), (20, 0.75)], [(50, 0.8)])
+    rows = warmth({("mnist", COLD): cold, ("mnist", "MutantUCB"): warm}, ["mnist"])
+    assert rows == [("MNIST", "80.00 ± 10.00", "1 of 2", "20", "70", "1 of 2")]
+
+
+def test_the_verdict_counts_the_sets_on_which_ours_are_best():
+    heats = {("mnist", "MutantUCB"): found(CURVE, test=0.9), ("mnist", "Hyperband"): found(CURVE, test=0.8)}
+    heats |= {("mrbi", "AdaptiveMutantUCB"): found(CURVE, test=0.6), ("mrbi", "RandomSearch"): found(CURVE, test=0.7)}
+    assert verdict(heats, ["mnist", "mrbi"]).startswith("Best in the mean: MNIST: MutantUCB, MRBI: RandomSearch.")
+    assert verdict(heats, ["mnist", "mrbi"]).endswith("on 1 of 2.")
+
+
+def test_results_are_kept_and_a_heat_is_known_as_done(tmp_path):
+    results = Results(tmp_path / "results")
+    results.begin(Scale(budget=90))
+    for seed in (1, 0):
+        results.add(line(seed), [(9, 0.4), (18, 0.3), (27, 0.5)])
+    again = Results(tmp_path / "results")
+    again.begin(Scale(budget=90))
+    assert again.done() == {("mnist", COLD, "0"), ("mnist", COLD, "1")}
+    heats = again.found()["mnist", COLD]
+    assert [heat.seed for heat in heats] == [0, 1]
+    assert heats[0] == Found(0, 0.75, 12, 0, 1.5, [(9, 0.4), (27, 0.5)])
+
+
+def test_results_of_another_scale_are_refused(tmp_path):
+    results = Results(tmp_path)
+    results.begin(Scale(budget=90))
+    with pytest.raises(SystemExit, match="T = 90"):
+        results.begin(Scale(budget=91))
+
+
+def test_images_shrink_by_the_means_of_squares():
+    x = np.arange(2 * 5 * 4).reshape(2, 5, 4)
+    assert shrunk(x, 2).shape == (2, 2, 2, 1)
+    assert shrunk(x, 2)[0, 0, 0, 0] == np.mean([0, 1, 4, 5])
+    assert shrunk(np.zeros((3, 32, 32, 3)), 2).shape == (3, 16, 16, 3)
+
+
+def test_every_entrant_fits_the_budget():
+    from manyarms import Float, Space
+
+    scale = Scale()
+    names = [entrant.name for entrant in entrants(scale, cold=True)]
+    assert len(set(names)) == 6
+    for entrant in entrants(scale, cold=True):
+        assert entrant.strategy(Space(x=Float(0, 1)), scale, seed=0).ask() is not None
+
+
+def test_tables_are_markdown():
+    assert markdown(("", "a"), [("b", percent([0.5]))]) == "|  | a |\n| --- | --: |\n| b | 50.00 |"
