@@ -152,3 +152,9 @@ def test_other_damaged_formats_are_named_too(tmp_path):
         (tmp_path / file).write_bytes(b"12345")
     with pytest.raises(ma.ManyarmsError, match=r"data_batch_1.bin cannot be read"):
         data.load("cifar10", tmp_path)
+
+
+def test_without_a_data_folder_it_says_where_it_looked_and_for_what(tmp_path, monkeypatch):
+    monkeypatch.setenv("MANYARMS_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(ma.ManyarmsError, match=r"mnist was not found: looked in '.*nowhere/images' and .* for mnist\.npz"):
+        data.load("mnist")

@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import checks
 from ..errors import ManyarmsError
 from ..problems.images import Images
-from ..problems.tables import data_folder
+from ..problems.tables import data_place
 from .formats import Arrays, read_amat, read_cifar, read_idx, read_mat, read_npz
 
 
@@ -65,7 +65,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None, n_valid: int |
         seed: of the choice of these.
     """
     source = _SOURCES[checks.one_of("name", name, NAMES)]
-    place = data_folder() / "images" if folder is None else Path(folder).expanduser()
+    place = data_place() / "images" if folder is None else Path(folder).expanduser()
     files, format = _found(name, place, source)
     arrays = _checked(files, source.shape, format.read(files))
     x, y, x_test, y_test = (arrays[key] for key in ("x_train", "y_train", "x_test", "y_test"))

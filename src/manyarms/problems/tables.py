@@ -19,10 +19,14 @@ from ..spaces.breeding import Brood, Known, Points
 Curves = NDArray[np.float64]
 
 
+def data_place() -> Path:
+    """Where data are looked for: MANYARMS_DATA, or ../shared/data beside a checkout."""
+    return Path(os.environ.get("MANYARMS_DATA") or "../shared/data")
+
+
 def data_folder() -> Path:
-    """Where the tables are: MANYARMS_DATA, or ../shared/data beside a checkout."""
-    named = os.environ.get("MANYARMS_DATA")
-    folder = Path(named) if named else Path("../shared/data")
+    """Where the tables are."""
+    folder = data_place()
     if not folder.is_dir():
         raise ManyarmsError(
             f"there is no data folder at {str(folder)!r}: set MANYARMS_DATA to the folder that holds bench/lcbench_table.npz "
