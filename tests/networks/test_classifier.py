@@ -8,13 +8,14 @@ import shutil
 
 import numpy as np
 import pytest
+from pictures import bright_quarters
 
 import manyarms as ma
 from manyarms import networks
 from manyarms.checkpoints import seal
 from manyarms.runners.running import RunningPull
 
-from .examples import SMALL_TRAINING, bright_quarters, samples
+from .examples import SMALL_TRAINING, samples
 
 torch = pytest.importorskip("torch")
 

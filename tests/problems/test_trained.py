@@ -8,6 +8,7 @@ import sys
 import cloudpickle
 import numpy as np
 import pytest
+from pictures import bright_quarters
 
 import manyarms as ma
 from manyarms.problems import Images, NetworkProblem, Training, cifar_cnn, load_images, mnist_mlp, svhn_cnn
@@ -18,20 +19,9 @@ torch = pytest.importorskip("torch")
 GOOD = {"hidden": 30, "learning_rate": 0.5, "dropout": 0.2, "batch_size": 50}
 
 
-def blocks(rows=200, shape=(8, 8), seed=0):
-    """Grey noise with one bright quarter; the label says which."""
-    rng = np.random.default_rng(seed)
-    x, y = rng.integers(0, 120, (rows, *shape)).astype(np.uint8), rng.integers(0, 4, rows)
-    half = shape[0] // 2, shape[1] // 2
-    for image, label in zip(x, y, strict=True):
-        top, left = half[0] * (label // 2), half[1] * (label % 2)
-        image[top : top + half[0], left : left + half[1]] += 100
-    return x, y
-
-
 @pytest.fixture(scope="module")
 def images():
-    return Images.split(*blocks(), 50, *blocks(seed=1))
+    return Images.split(*bright_quarters(200), 50, *bright_quarters(200, seed=1))
 
 
 def cnn_config(space, **changes):
@@ -142,7 +132,7 @@ def test_it_leaves_the_generator_and_the_threads_of_pytorch_alone(images):
 
 
 def test_images_that_do_not_fit_are_refused():
-    x, y = blocks(10)
+    x, y = bright_quarters(10)
     for given, message in (
         ((x[:, 0], y, x, y), "x_train must be rows x height x width"),
         ((x, y, x[:, :4], y), "x_valid must be rows x height x width"),
@@ -165,7 +155,7 @@ def test_published_sets_are_read_from_the_data_folder(tmp_path, monkeypatch):
     (tmp_path / "images").mkdir()
     with pytest.raises(ma.ManyarmsError, match="there is no mnist.npz or mnist_sub.npz"):
         mnist_mlp()
-    x, y = blocks(30)
+    x, y = bright_quarters(30)
     np.savez(tmp_path / "images" / "mnist_sub.npz", x_train=x, y_train=y, x_test=x, y_test=y)
     read = load_images("mnist", n_valid=5)
     assert read.x_train.shape == (25, 8, 8) and len(read.x_valid) == 5 and read.shape == (1, 8, 8) and read.n_classes == 4

@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from manyarms.sklearn.training import FOLDS, Candidate, Metadata, Trained, Training, flat, is_own
+from manyarms.sklearn.training import FOLDS, Candidate, Metadata, Trained, Training, is_own
 
 X, y = make_classification(120, 6, random_state=0)
 FOLDS_OF_ROWS = list(KFold(3).split(X))
@@ -217,10 +217,6 @@ def test_candidates_may_have_arguments_of_their_own():
         told = train(Saved().pull({"algorithm": name, "config": {}}, 0, 10))
         assert (told["reward"] < 0.7) == (len(classes) == 1)
         assert set(train.refit({"algorithm": name, "config": {}}, 10).predict(X)) == classes
-
-
-def test_configs_of_nested_spaces_are_flat_parameters():
-    assert flat({"kernel": {"kernel": "poly", "degree": 2}, "C": 1.0}) == {"kernel": "poly", "degree": 2, "C": 1.0}
 
 
 def test_models_made_in_a_script_are_saved_so_that_a_worker_can_read_them(monkeypatch):

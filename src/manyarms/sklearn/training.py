@@ -32,18 +32,6 @@ _PREPARED = 4  # preparations of the whole data that are kept
 _RECENT = 50_000_000  # bytes of models in training that are kept
 
 
-def flat(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a config: those of nested spaces beside the others.
-
-    >>> flat({"alpha": 0.1, "solver": {"solver": "sgd", "momentum": 0.9}})
-    {'alpha': 0.1, 'solver': 'sgd', 'momentum': 0.9}
-    """
-    params: dict[str, Any] = {}
-    for name, value in config.items():
-        params |= flat(value) if isinstance(value, Mapping) else {name: value}
-    return params
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An estimator whose parameters are searched, and how its trainings are cut.
@@ -60,7 +48,7 @@ class Candidate:
     estimator: Any
     resource: str | None = "auto"
     max_steps: int = 10
-    reads: Callable[[Any], dict[str, Any]] = flat
+    reads: Callable[[Any], dict[str, Any]] = dict
     fit_params: Mapping[str, Any] | None = None
 
     def with_params(self, params: Mapping[str, Any], seed: int | None) -> Any:
