@@ -7,32 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from ..tables.metrics import DEFAULT, EXAMPLES, constant_score
 from .targets import Target
 
 Array = NDArray[np.float64]
 
-_FOR_CLASSES = "accuracy, balanced_accuracy, f1_macro, neg_log_loss or roc_auc_ovr"
-_FOR_NUMBERS = "r2, neg_root_mean_squared_error or neg_mean_absolute_error"
-
 
 def scorer_of(metric: Any, target: Target) -> Any:
     """The scorer of this name, or the usual one; one itself stays."""
-    usual = "accuracy" if target.n_classes else "r2"
     if isinstance(metric, str) and metric not in get_scorer_names():
-        examples = _FOR_CLASSES if target.n_classes else _FOR_NUMBERS
-        raise ValueError(f"metric must be the name of a scorer, such as {examples}, got {metric!r}")
-    return get_scorer(usual if metric is None else metric)
+        raise ValueError(f"metric must be the name of a scorer, such as {EXAMPLES[target.task]}, got {metric!r}")
+    return get_scorer(DEFAULT[target.task] if metric is None else metric)
 
 
 def baseline_of(scorer: Any, target: Target) -> float:
     """The score of a model that always says the same; tells early whether the metric suits the target."""
-    dummy = DummyClassifier(strategy="prior") if target.n_classes else DummyRegressor()
-    rows = np.zeros((len(target.values), 1))
     try:
-        return float(scorer(dummy.fit(rows, target.values), rows, target.values))
+        return constant_score(scorer, target.task, target.values)
     except Exception as error:
         raise ValueError(f"metric cannot score this target: {' '.join(str(error).split())}") from None
 

@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from ..tables.task import CLASSIFICATION, REGRESSION
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -27,6 +29,11 @@ class Target:
     def n_classes(self) -> int:
         """How many there are; 0 for numbers."""
         return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def task(self) -> str:
+        """Whether classes or numbers are to be foretold."""
+        return CLASSIFICATION if self.n_classes else REGRESSION
 
 
 def class_target(y: Any) -> Target:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT = {CLASSIFICATION: "accuracy", REGRESSION: "r2"}
-_EXAMPLES = {
+EXAMPLES = {
     CLASSIFICATION: "accuracy, balanced_accuracy, f1_macro, neg_log_loss or roc_auc_ovr",
     REGRESSION: "r2, neg_root_mean_squared_error or neg_mean_absolute_error",
 }
@@ -38,18 +39,23 @@ def check_metric(metric: str) -> str:
 def check_suits(metric: str, task: str, target: pd.Series[Any]) -> None:
     """Refuse a metric that cannot tell how well this target is predicted, before anything is trained."""
     if (_OF_NUMBERS.fullmatch(metric) is not None) != (task == REGRESSION):
-        raise ValueError(f"--metric must be one of {task}, such as {_EXAMPLES[task]}, got {metric!r}")
+        raise ValueError(f"--metric must be one of {task}, such as {EXAMPLES[task]}, got {metric!r}")
+    try:
+        constant_score(lambda model, *judged: score(model, metric, *judged), task, target)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"--metric {metric} does not suit the target {target.name!r} ({reason}): try {EXAMPLES[task]}"
+        ) from None
+
+
+def constant_score(scorer: Callable[..., float], task: str, target: Any) -> float:
+    """The score of a model that always says the same; an error of the scorer's where it does not suit the target."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     dummy = DummyClassifier(strategy="prior") if task == CLASSIFICATION else DummyRegressor()
     rows = np.zeros((len(target), 1))
-    try:
-        score(dummy.fit(rows, target), metric, rows, target)
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(
-            f"--metric {metric} does not suit the target {target.name!r} ({reason}): try {_EXAMPLES[task]}"
-        ) from None
+    return float(scorer(dummy.fit(rows, target), rows, target))
 
 
 def score(model: Any, metric: str, rows: Any, target: Any) -> float:
