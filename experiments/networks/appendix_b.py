@@ -3,8 +3,8 @@
 The first: how accurate random networks are, trained to the end, the same networks on each set. (Sets whose images differ in
 shape have limits that differ too: there they are only alike.) The second: on MNIST, how accurate the mutants of eight of these
 networks are, beside the networks themselves; mutants begin with their parent's weights, or with fresh ones, and are trained to
-the end as well. Accuracies are those on the images to validate on. A network whose training diverged counts as 0. Needs the
-data folder (MANYARMS_DATA), torch and matplotlib.
+the end as well, so that it also shows how many steps a warm mutant saves. Accuracies are those on the images to validate on. A
+network whose training diverged counts as 0. Needs the data folder (MANYARMS_DATA), torch and matplotlib.
 """
 
 from __future__ import annotations
@@ -12,40 +12,45 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from heats import processes
 from scale import TITLES, Scale, make_classifier
-from summaries import common, markdown
+from summaries import common, markdown, steps_until
 
 import manyarms as ma
 
 PARENTS = 8
 CHUNK = 10  # networks of a job
 Network = Any
+Accuracies = list[float]  # of a network, after each of its steps
 
 
 class Listed:
-    """A strategy that trains the arms it is given to the end, one after the other."""
+    """A strategy that trains the arms it is given to the end, step by step, one after the other."""
 
     def __init__(self, arms: Sequence[ma.Arm], steps: int, seed: int = 0) -> None:
         self.arms, self.steps, self.seed = list(arms), steps, seed
-        self.rewards: list[float] = []
+        self.rewards: list[Accuracies] = [[] for _ in arms]
 
     def ask(self) -> ma.Pull | None:
-        asked = len(self.rewards)
-        return ma.Pull(self.arms[asked], 0, self.steps) if asked < len(self.arms) else None
+        for arm, rewards in zip(self.arms, self.rewards, strict=True):
+            if len(rewards) < self.steps:
+                return ma.Pull(arm, len(rewards), len(rewards) + 1)
+        return None
 
     def tell(self, pull: ma.Pull, reward: float | None) -> None:
-        self.rewards.append(0.0 if reward is None else reward)
+        rewards = self.rewards[self.arms.index(pull.arm)]
+        rewards.extend([0.0] * (self.steps - len(rewards)) if reward is None else [reward])
 
     def best(self) -> ma.Arm:
-        return self.arms[int(np.argmax(self.rewards))]
+        return max(zip(self.rewards, self.arms, strict=True), key=lambda pair: max(pair[0], default=0.0))[1]
 
 
-def train(dataset: str, scale: Scale, arms: Sequence[ma.Arm], warm: bool) -> list[float]:
-    """The accuracies of networks trained to the end."""
+def train(dataset: str, scale: Scale, arms: Sequence[ma.Arm], warm: bool) -> list[Accuracies]:
+    """The accuracies of networks, trained to the end."""
     strategy = Listed(arms, scale.steps)
     with ma.Study(strategy) as study:
         study.optimize(make_classifier(dataset, scale, warm), progress=False)
@@ -58,12 +63,13 @@ def random_network(dataset: str, scale: Scale, number: int) -> Network:
 
 
 def train_random(job: tuple[str, Scale, range]) -> list[float]:
-    """The accuracies of random networks."""
+    """The accuracies of random networks in the end."""
     dataset, scale, numbers = job
-    return train(dataset, scale, [ma.Arm(n, random_network(dataset, scale, n)) for n in numbers], warm=False)
+    arms = [ma.Arm(n, random_network(dataset, scale, n)) for n in numbers]
+    return [accuracies[-1] for accuracies in train(dataset, scale, arms, warm=False)]
 
 
-def train_mutants(job: tuple[str, Scale, int, int, bool]) -> list[float]:
+def train_mutants(job: tuple[str, Scale, int, int, bool]) -> list[Accuracies]:
     """The accuracies of a random network and of its mutants, the same mutants whether they are warm or not."""
     dataset, scale, number, n_mutants, warm = job
     parent, rng = random_network(dataset, scale, number), np.random.default_rng([number, 1])
@@ -91,7 +97,44 @@ def in_words(values: Sequence[float]) -> list[str]:
     return [f"{100 * value:.1f}" for value in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
 
 
-def draw(found: dict[str, list[float]], families: list[tuple[float, list[float], list[float]]], dataset: str) -> None:
+@dataclass(frozen=True)
+class Family:
+    """A network and the same mutants of it twice, with its weights and with fresh ones: the accuracies of all.
+
+    >>> Family([0.4, 0.5], warm=[[0.6, 0.6], [0.3, 0.4]], cold=[[0.3, 0.5], [0.4, 0.5]]).steps
+    [1, 3]
+    """
+
+    parent: Accuracies
+    warm: list[Accuracies]
+    cold: list[Accuracies]
+
+    @classmethod
+    def of(cls, warm: Sequence[Accuracies], cold: Sequence[Accuracies]) -> Family:
+        """The parent comes first in both."""
+        return cls(warm[0], list(warm[1:]), list(cold[1:]))
+
+    @property
+    def steps(self) -> list[int]:
+        """After how many steps each warm mutant is as accurate as the cold one is in the end; one too many if it never is."""
+        pairs = zip(self.warm, self.cold, strict=True)
+        return [steps_until(list(enumerate(warm, 1)), cold[-1]) or len(warm) + 1 for warm, cold in pairs]
+
+    def row(self) -> tuple[str, ...]:
+        """The accuracies of the parent and of its mutants, in the end."""
+        parent = self.parent[-1]
+        ends = [np.array([accuracies[-1] for accuracies in mutants]) for mutants in (self.warm, self.cold)]
+        return f"{100 * parent:.1f}", *(f"{100 * np.median(end):.1f}, {np.mean(end > parent):.0%}" for end in ends)
+
+
+def warmth(families: Sequence[Family]) -> tuple[str, ...]:
+    """How many mutants, the median of their steps, and the shares that take fewer than the cold ones, as many, or more."""
+    steps, most = np.array([steps for family in families for steps in family.steps]), len(families[0].parent)
+    shares = steps < most, steps == most, steps > most
+    return f"{len(steps)}", f"{np.median(steps):.0f}", *(f"{np.mean(share):.0%}" for share in shares)
+
+
+def draw(found: dict[str, list[float]], families: Sequence[Family], dataset: str) -> None:
     """Histograms of random networks; boxes of mutants at the place of their parent's accuracy."""
     figure, (left, right) = common.panels(2, width=5.0, height=3.8)
     for (name, accuracies), colour in zip(found.items(), common.COLOURS, strict=False):
@@ -99,11 +142,11 @@ def draw(found: dict[str, list[float]], families: list[tuple[float, list[float],
     left.set(xlabel="validation accuracy (%)", ylabel="random networks", title="random networks")
     left.legend(fontsize=7)
     usual = {"widths": 2.2, "showfliers": False, "manage_ticks": False, "patch_artist": True, "medianprops": {"color": "black"}}
-    places = 100 * np.array([parent for parent, _, _ in families])
-    for shift, colour, number in ((-1.3, common.COLOURS[1], 1), (1.3, common.COLOURS[0], 2)):
-        boxes = [100 * np.array(family[number]) for family in families]
+    places = 100 * np.array([family.parent[-1] for family in families])
+    for shift, colour, name in ((-1.3, common.COLOURS[1], "warm"), (1.3, common.COLOURS[0], "cold")):
+        boxes = [[100 * accuracies[-1] for accuracies in getattr(family, name)] for family in families]
         right.boxplot(boxes, positions=places + shift, boxprops={"facecolor": colour, "alpha": 0.5}, **usual)
-        right.plot([], [], "s", color=colour, alpha=0.5, label=f"{'warm' if number == 1 else 'cold'} mutants")
+        right.plot([], [], "s", color=colour, alpha=0.5, label=f"{name} mutants")
     grey = {"facecolor": "#cccccc"}
     right.boxplot([100 * np.array(found[dataset])], positions=[105], boxprops=grey, **usual)
     right.plot([], [], "s", color="#cccccc", label="random networks (at the right edge)")
@@ -119,7 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=120, metavar="n", help="random networks on each set (default 120)")
     parser.add_argument("--mutants", type=int, default=20, metavar="n", help="mutants of each parent (default 20)")
-    parser.add_argument("--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="set")
+    parser.add_argument("--sets", nargs="+", choices=TITLES, default=list(TITLES), metavar="set", help="of images")
     parser.add_argument("--workers", type=int, default=2, metavar="n", help="networks in training at once (default 2)")
     Scale.add_options(parser)
     arguments = parser.parse_args()
@@ -131,21 +174,20 @@ def main() -> None:
     with processes(arguments.workers) as pool:
         chunks = pool.map(train_random, [(name, scale, chunk) for name in sets for chunk in numbers])
         found = {name: [accuracy for _ in numbers for accuracy in next(chunks)] for name in sets}
-        parents = spread_out(found[first], PARENTS)
-        jobs = [(first, scale, number, arguments.mutants, warm) for number in parents for warm in (True, False)]
-        trained = list(pool.map(train_mutants, jobs))
-    families = [(warm[0], warm[1:], cold[1:]) for warm, cold in zip(trained[::2], trained[1::2], strict=True)]
+        parents = {name: spread_out(accuracies, PARENTS) for name, accuracies in found.items()}
+        jobs = [(name, scale, n, arguments.mutants, warm) for name in sets for n in parents[name] for warm in (True, False)]
+        trained = pool.map(train_mutants, jobs)
+        families = {name: [Family.of(next(trained), next(trained)) for _ in parents[name]] for name in sets}
     print(f"Scale: {scale.images}; {scale.limits}; {scale.training}. {time.perf_counter() - began:.0f} seconds.\n")
     print(f"Validation accuracy of {arguments.networks} random networks in %:\n")
     columns = ("", "worst", "quarter", "median", "three quarters", "best")
     print(markdown(columns, [(TITLES[name], *in_words(accuracies)) for name, accuracies in found.items()]))
     print(f"\nMedian of {arguments.mutants} mutants in % on {TITLES[first]}, and the share that is better than the parent:\n")
-    rows = [
-        (f"{100 * parent:.1f}", *(f"{100 * np.median(some):.1f}, {np.mean(np.array(some) > parent):.0%}" for some in both))
-        for parent, *both in families
-    ]
-    print(markdown(("parent", "warm", "cold"), rows))
-    draw(found, families, first)
+    print(markdown(("parent", "warm", "cold"), [family.row() for family in families[first]]))
+    print(f"\nSteps until a warm mutant is as accurate as the same mutant, begun cold, is after {scale.steps}:\n")
+    columns = ("", "mutants", "median", "fewer", "as many", "more")
+    print(markdown(columns, [(TITLES[name], *warmth(some)) for name, some in families.items()]))
+    draw(found, families[first], first)
 
 
 if __name__ == "__main__":

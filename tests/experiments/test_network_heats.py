@@ -6,8 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import manyarms as ma
+
 sys.path.append(str(Path(__file__).parents[2] / "experiments" / "networks"))
 
+from appendix_b import Family, Listed
+from appendix_b import warmth as warmth_of_mutants
 from results import COLUMNS, Found, Results, best_so_far
 from scale import Scale, shrunk
 from summaries import at, markdown, percent, steps_until
@@ -90,3 +94,22 @@ def test_every_entrant_fits_the_budget():
 
 def test_tables_are_markdown():
     assert markdown(("", "a"), [("b", percent([0.5]))]) == "|  | a |\n| --- | --: |\n| b | 50.00 |"
+
+
+def test_mutants_are_compared_one_by_one_with_the_same_mutants_begun_cold():
+    warm, cold = [[0.5, 0.7, 0.7], [0.1, 0.2, 0.6], [0.3, 0.3, 0.3]], [[0.2, 0.4, 0.6], [0.2, 0.4, 0.6], [0.1, 0.2, 0.4]]
+    family = Family.of([[0.1, 0.3, 0.5], *warm], [[0.1, 0.3, 0.5], *cold])
+    assert family.steps == [2, 3, 4]
+    assert warmth_of_mutants([family]) == ("3", "3", "33%", "33%", "33%")
+    assert family.row() == ("50.0", "60.0, 67%", "60.0, 67%")
+
+
+def test_a_network_whose_training_fails_counts_as_nothing_and_the_next_is_trained():
+    strategy = Listed([ma.Arm(0, "a"), ma.Arm(1, "b")], steps=2)
+    told = []
+    while (pull := strategy.ask()) is not None:
+        told.append((pull.arm.id, pull.start))
+        strategy.tell(pull, None if told[-1] == (0, 1) else 0.5)
+    assert told == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert strategy.rewards == [[0.5, 0.0], [0.5, 0.5]]
+    assert strategy.best().id == 0

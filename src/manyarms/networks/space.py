@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from ..spaces import Space
 from .crossing import adopted, crossed
+from .features import features, n_features
 from .graph import INPUT, Graph
 from .layers import Shape
 from .layout import Layout, layout
@@ -69,6 +71,7 @@ class NetworkSpace:
         self.max_parameters = None if max_parameters is None else checks.whole("max_parameters", max_parameters, 1)
         self.max_flops = None if max_flops is None else checks.whole("max_flops", max_flops, 1)
         check_parts(self.parts, len(self.input_shape) - 1)
+        self.dimension = n_features(self.parts, self.training, n_costs=2)
         self._small = self._some_small()
 
     # -- what a space does
@@ -132,6 +135,15 @@ class NetworkSpace:
             return False
         small = all(len(config.graphs[name].nodes) <= part.max_nodes for name, part in self.parts.items())
         return small and self._fits(config.graphs)
+
+    def encode(self, config: Network) -> NDArray[np.float64]:
+        """What the network is made of, as a point of the unit cube: forecasts of untried networks are made from it.
+
+        There is no way back: networks of the same layers in another order have the same point.
+        """
+        plan = self.layout(config)
+        costs = (plan.n_parameters, self.max_parameters), (plan.n_flops, self.max_flops)
+        return np.array(features(config, self.parts, self.training, costs))
 
     def describe(self) -> Any:
         """The space as JSON, by which a study tells it from others."""
