@@ -35,8 +35,8 @@ class Scale:
     parameters: int = _option(50_000, "most parameters of a network")
     flops: int = _option(500_000, "most multiplications and additions of a network for an image")
     epochs: int = _option(1, "of a step, which is one cosine cycle of the learning rate")
-    budget: int = _option(270, "steps of a search: T")
-    steps: int = _option(9, "most steps of a network: N")
+    budget: int = _option(1000, "steps of a search: T")
+    steps: int = _option(10, "most steps of a network: N")
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser, **defaults: int) -> None:
