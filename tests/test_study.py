@@ -60,6 +60,27 @@ def test_a_function_with_a_format_of_its_own_loads_the_model_itself(tmp_path):
     assert study.best_model() == ["1", "2", "3"]  # trained again
 
 
+def test_a_format_of_its_own_is_not_taken_for_no_model_where_the_function_is_not_known(tmp_path):
+    with ma.Study(search(30, max_steps=3), storage=tmp_path / "study.db") as study:
+        study.optimize(Lines(), progress=False)
+        best = study.best().id
+    with ma.Study(search(30, max_steps=3), storage=tmp_path / "study.db") as study:
+        for asked in (study.best_model, lambda: study.model(best), lambda: study.best_model(height)):
+            with pytest.raises(
+                ma.CheckpointLost, match=rf"arm {best} saved files of its own.* best_model\(function\) .*load_model"
+            ):
+                asked()
+        assert study.best_model(Lines()) == ["1", "2", "3"] == study.model(best, Lines())
+        assert (study.checkpoint_of(best) / "lines").exists()  # as the message says
+
+
+def test_a_model_that_was_saved_as_none_is_none(tmp_path):
+    with ma.Study(search(2), storage=tmp_path / "study.db") as study:
+        study.optimize(lambda pull: pull.save(None) or 1.0, progress=False)
+    with ma.Study(search(2), storage=tmp_path / "study.db") as study:
+        assert study.best_model() is None
+
+
 def test_same_seed_same_search_and_another_seed_another():
     one, two, other = (ma.tune(height, SPACE, budget=60, seed=seed, progress=False) for seed in (1, 1, 2))
     assert outline(one) == outline(two) != outline(other)

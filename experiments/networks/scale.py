@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+import warnings
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -75,10 +76,12 @@ class Scale:
 @functools.cache  # read once in each process
 def load_images(dataset: str, scale: Scale) -> Images:
     """Some images of a set, always the same ones."""
+    from manyarms import ManyarmsWarning
     from manyarms.networks import data
     from manyarms.problems.images import Images
 
-    everything = data.load(dataset)
+    with warnings.catch_warnings(action="ignore", category=ManyarmsWarning):  # that it is a subset: the scale is printed anyway
+        everything = data.load(dataset)
     rng = np.random.default_rng(0)
     arrays: list[Any] = []
     for part in ("train", "valid", "test"):

@@ -84,12 +84,12 @@ class Saves:
             raise CheckpointLost(f"arm {arm} saved nothing: call pull.save(model) in the function")
         path = self._find_sound(record.checkpoint)
         if path is not None:
-            return _loaded(path, function)
+            return _loaded(arm, path, function)
         if function is None:
             raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
         parts = recipe(self._tally.arms, arm, record.steps, self._seed, self._find_sound)
         with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
-            return _loaded(retrain(function, parts, Path(scratch))[arm], function)
+            return _loaded(arm, retrain(function, parts, Path(scratch))[arm], function)
 
     def _recipe(self, pull: Pull, flight: Flight) -> tuple[Slice, ...]:
         """What to train again first: the arm itself if its state is gone, its parent if a pull asked for that in vain."""
@@ -127,7 +127,14 @@ class Saves:
         self._warned = True
 
 
-def _loaded(checkpoint: Path, function: Function | None) -> Any:
+def _loaded(arm: int, checkpoint: Path, function: Function | None) -> Any:
     """The object that was saved; a function with a format of its own makes it with `load_model(directory)`."""
     state, own = SavedState(checkpoint), getattr(function, "load_model", None)
-    return own(state.directory) if callable(own) else state.load()
+    if callable(own):
+        return own(state.directory)
+    if not state.has_object:
+        raise CheckpointLost(
+            f"arm {arm} saved files of its own, but no object: best_model(function) reads them if the function has "
+            f"load_model(directory); study.checkpoint_of({arm}) tells where they are"
+        )
+    return state.load()

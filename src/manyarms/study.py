@@ -193,7 +193,11 @@ class Study(StudyView):
         self._saves.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
-        """What the recommended arm saved last. If that is lost it is trained again, with this function or the one used last."""
+        """What the recommended arm saved last. If that is lost it is trained again, with this function or the one used last.
+
+        That is the object given to `pull.save`, loaded as `pull.load` does, or what `load_model(directory)` of the function
+        makes of the arm's files. `CheckpointLost` if there is neither.
+        """
         return self.model(self.best().id, function)
 
     def model(self, arm: int, function: Function | None = None) -> Any:

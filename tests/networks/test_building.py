@@ -94,6 +94,27 @@ def test_inputs_are_standardised_by_what_the_module_was_told():
     assert torch.allclose(module(3 * x + 2), plain, atol=1e-5)
 
 
+def test_columns_are_standardised_in_double_precision_and_all_else_in_single():
+    space = SPACES["tables"]
+    module = build(samples(space, 1)[0], space).eval()
+    x = torch.randn(4, 7)
+    plain = module(x)
+    module.mean.fill_(1.7e9)
+    dated = 1.7e9 + x.double()
+    assert plain.dtype == torch.float32 and torch.allclose(module(dated), plain, atol=1e-4)
+    for name, other in SPACES.items():
+        buffers = build(samples(other, 1)[0], other)
+        assert buffers.mean.dtype == buffers.scale.dtype == (torch.float64 if name == "tables" else torch.float32)
+
+
+def test_any_type_of_numbers_will_do_and_so_will_a_module_of_another():
+    space = SPACES["grey images"]
+    module = build(samples(space, 1)[0], space).eval()
+    x = torch.randint(0, 256, (2, 1, 28, 28), dtype=torch.uint8)
+    assert torch.equal(module(x), module(x.float())) and torch.equal(module(x), module(x.double()))
+    assert torch.allclose(module(x), module.double()(x).float(), rtol=1e-3, atol=1e-3)
+
+
 # -- inheritance
 
 

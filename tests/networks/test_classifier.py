@@ -19,6 +19,7 @@ from .examples import SMALL_TRAINING, samples
 
 torch = pytest.importorskip("torch")
 
+from manyarms.networks.classifier import rows_at_once  # noqa: E402
 from manyarms.networks.trainee import FILE, make_optimiser, read_state  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -202,6 +203,152 @@ def test_sequences_and_tables_are_learned_too():
         assert study.best_reward > 0.9 and study.tally.failures == 0
 
 
+def dated(rows, seed):
+    """A column of seconds since 1970, within a minute of a moment, labelled by which came after it."""
+    seconds = np.random.default_rng(seed).uniform(-60, 60, rows)
+    return np.stack([1.7e9 + seconds, np.zeros(rows)], axis=1), (seconds > 0).astype(int)
+
+
+def test_columns_of_large_numbers_that_differ_little_are_learned(tmp_path):
+    classifier = networks.table_classifier(*dated(300, seed=0), *dated(300, seed=1), epochs=10)
+    dense = networks.Graph((networks.Node(1, (0,), "dense", {"units": 16}, activation="relu"),), 2)
+    config = networks.Network({"vector": dense}, {"learning_rate": 0.02, "batch_size": 32, "optimiser": "adam"})
+    assert play(classifier, config, [2], tmp_path)[1] > 0.95
+
+
+def test_tables_that_were_paused_equal_ones_that_were_not(tmp_path):
+    classifier = networks.table_classifier(*dated(60, seed=0), *dated(60, seed=1), epochs=1)
+    ends = []
+    for name, stops in (("whole", [3]), ("sliced", [1, 2, 3])):
+        (tmp_path / name).mkdir()
+        ends.append(play(classifier, samples(classifier.space, 1, seed=3)[0], stops, tmp_path / name)[0])
+    assert equal(*map(read_state, ends))
+    assert read_state(ends[0])["weights"]["mean"].dtype == torch.float64
+
+
+def test_fewer_examples_are_classified_together_the_more_a_layer_gives(classifier, monkeypatch):
+    def at_once(height):
+        space = networks.image_space((1, height, height), 4, max_parameters=None, max_flops=None)
+        nodes = (networks.Node(1, (0,), "convolution", {"channels": 16, "kernel": 3, "stride": 1}),)
+        vector = networks.Graph((networks.Node(1, (0,), "dense", {"units": 8}),), 2)
+        return rows_at_once(space.layout(networks.Network({"image": networks.Graph(nodes, 2), "vector": vector}, {})))
+
+    assert [at_once(height) for height in (8, 128, 512, 4096)] == [1000, 64, 4, 1]
+    model = networks.build(samples(SPACE, 1)[0], SPACE)
+    whole, sizes = classifier.predict(model, DATA[0]), []
+    model.head.register_forward_hook(lambda _module, inputs, _output: sizes.append(len(inputs[0])))
+    monkeypatch.setattr("manyarms.networks.classifier.rows_at_once", lambda layout: 50)
+    assert (classifier.predict(model, DATA[0]) == whole).all() and sizes == [50, 50, 20]
+
+
+@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
+def test_the_counts_of_an_optimiser_stay_on_the_cpu_wherever_its_weights_are(classifier, tmp_path):
+    config = samples(SPACE, 1, seed=3)[0]
+    config = networks.Network(config.graphs, config.training | {"optimiser": "adam"})
+    directory, _ = play(classifier, config, [1], tmp_path)
+    elsewhere = networks.image_classifier(*DATA, space=SPACE, device="meta")
+    trainee = elsewhere._resumed(RunningPull(ma.Pull(ma.Arm(0, config), 1, 2), 0, tmp_path / "b.part", directory))
+    for state in trainee.optimiser.state.values():
+        assert state["step"].device == CPU and state["exp_avg"].device == torch.device("meta")
+
+
+def test_weights_decay_where_the_training_says_so(classifier, tmp_path):
+    training = ma.Space(learning_rate=1e-3, batch_size=16, optimiser=ma.Choice("sgd", "adam"), weight_decay=ma.Float(0.1, 0.2))
+    space = networks.image_space((1, 8, 8), 4, max_nodes=6, training=training)
+    config = samples(space, 1)[0]
+    directory, _ = play(networks.image_classifier(*DATA, space=space, epochs=1), config, [1, 2], tmp_path)
+    (group,) = read_state(directory)["optimiser"]["param_groups"]
+    assert 0.1 <= group["weight_decay"] == config.training["weight_decay"] <= 0.2
+    weight = torch.nn.Parameter(torch.ones(1))
+    for name in ("sgd", "adam", "adamw", "rmsprop"):
+        assert make_optimiser(name, [weight], 0.1, 0.3).defaults["weight_decay"] == 0.3
+        assert make_optimiser(name, [weight], 0.1).defaults["weight_decay"] == (0.01 if name == "adamw" else 0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"momentum": 0.9}, ValueError, "must have no parameters but learning_rate, batch_size, optimiser, .*, got momentum"),
+        ({"learning_rate": 0.0}, ValueError, "learning_rate of the space's training must be above 0, got 0.0"),
+        ({"learning_rate": ma.Float(-1, 1)}, ValueError, "learning_rate of the space's training must be above 0, got -1.0"),
+        ({"learning_rate": ma.Choice(0.1, "fast")}, TypeError, "learning_rate of .* must be a number, got 'fast'"),
+        ({"batch_size": ma.Int(1, 8)}, ValueError, "batch_size of the space's training must be at least 2, got 1"),
+        ({"batch_size": ma.Float(2, 8)}, TypeError, "batch_size of the space's training must be a whole number, got 2.0"),
+        ({"batch_size": ma.Space(a=8)}, TypeError, "batch_size of .* must be a whole number, got Space"),
+        ({"optimiser": ma.Choice("sgd", "lion")}, ValueError, "optimiser of .* must be one of 'sgd', .*, got 'lion'"),
+        ({"optimiser": ma.Int(0, 1)}, ValueError, "optimiser of the space's training must be one of 'sgd', .*, got 0"),
+        ({"weight_decay": ma.Float(-0.1, 0.1)}, ValueError, "weight_decay of .* must be at least 0, got -0.1"),
+    ],
+)
+def test_trainings_that_cannot_be_are_refused_before_any_begins(changed, error, message):
+    training = ma.Space(**{"learning_rate": 0.1, "batch_size": 16, "optimiser": "sgd"} | changed)
+    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, training)
+    with pytest.raises(error, match=message):
+        networks.Classifier(space, *DATA)
+
+
+def test_devices_and_precisions_that_are_none_are_refused():
+    for device in ("gpu", "", 1.5):
+        with pytest.raises(ValueError, match='device must be one that PyTorch knows, such as "cpu" or "cuda:1", got'):
+            networks.image_classifier(*DATA, space=SPACE, device=device)
+    with pytest.raises(TypeError, match="mixed_precision must be True or False, got 'yes'"):
+        networks.image_classifier(*DATA, space=SPACE, mixed_precision="yes")
+
+
+def test_images_whose_channels_come_first_are_refused_unless_a_space_says_what_they_are():
+    x, y = np.zeros((9, 3, 8, 8)), np.arange(9) % 2
+    with pytest.raises(
+        ValueError, match=r"channels come last: .*, got the shape \(9, 3, 8, 8\); np.moveaxis\(x, 1, -1\) moves"
+    ):
+        networks.image_classifier(x, y, x, y)
+    networks.image_classifier(np.moveaxis(x, 1, -1), y, np.moveaxis(x, 1, -1), y)
+    networks.Classifier(networks.image_space((8, 3, 8), 2), x, y, x, y)
+
+
+def test_lists_will_do():
+    x, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [0, 1, 0]
+    classifier = networks.table_classifier(x, y, x, y)
+    model = networks.build(samples(classifier.space, 1)[0], classifier.space)
+    assert classifier.space.n_outputs == 2 and 0 <= classifier.accuracy(model, x, y) <= 1
+    networks.sequence_classifier(x, y, x, y)
+
+
+TWO = np.arange(9) % 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y_train": ["a", "b", "c"] * 3}, "y_train must be whole numbers, a label for each row, got <U1"),
+        ({"y_train": np.where(TWO, np.nan, 0)}, "y_train must be whole numbers, a label for each row, got float64"),
+        ({"y_valid": TWO[:, None]}, r"y_valid must be whole numbers, .*, got int64 of the shape \(9, 1\)"),
+        ({"y_train": TWO[:5]}, "y_train must be 9 whole numbers"),
+        ({"y_train": TWO - 1}, "y_train must be 0 or more, got -1 to 0"),
+        ({"y_train": TWO * 0 + 1}, "y_train must have two classes or more, got 1 only"),
+        ({"y_train": TWO * 0, "y_valid": TWO * 0}, "y_train must have two classes or more, got 0 only"),
+        ({"x_train": np.zeros((0, 5)), "y_train": TWO[:0]}, r"x_train must be rows x features, got the shape \(0, 5\)"),
+        ({"x_valid": np.zeros((0, 5)), "y_valid": TWO[:0]}, "y_valid must have one label or more, got none"),
+        ({"x_valid": np.zeros((9, 4))}, "x_valid must be rows x 5 to fit the space, got 9 x 4"),
+        ({"x_train": [[0.0] * 5, [1.0]]}, "x_train must be an array, got rows of different lengths"),
+        ({"x_train": np.eye(9, 5) * 1e300}, "x_train must be finite after x_train's mean and deviation are taken from it, got"),
+        ({"x_valid": np.eye(9, 5) * 1e300}, "x_valid must be finite after x_train's mean and deviation are taken from it, got"),
+    ],
+)
+def test_examples_that_cannot_be_learned_from_are_refused(changed, message):
+    given = {"x_train": np.eye(9, 5), "y_train": TWO, "x_valid": np.eye(9, 5), "y_valid": TWO}
+    with pytest.raises(ValueError, match=message):
+        networks.table_classifier(**given | changed)
+
+
+def test_labels_of_another_shape_have_no_accuracy(classifier):
+    model = networks.build(samples(SPACE, 1)[0], SPACE)
+    x, y = DATA[:2]
+    for wrong in (y[:, None], y[:5], y.astype(float), "labels"):
+        with pytest.raises(ValueError, match="y must be 120 whole numbers, a label for each row, got"):
+            classifier.accuracy(model, x, wrong)
+    assert classifier.accuracy(model, x, list(y)) == classifier.accuracy(model, x, y)
+
+
 def test_mixed_precision_can_be_asked_for(tmp_path):
     classifier = networks.image_classifier(*DATA, space=SPACE, epochs=2, mixed_precision=True, device="cpu")
     _, reward = play(classifier, samples(SPACE, 1, seed=3)[0], [2, 3], tmp_path)
@@ -227,7 +374,7 @@ def test_wrong_arguments_are_refused():
     ):
         with pytest.raises(ValueError, match=r"x_train must be rows x .*, got the shape \(9,"):
             make(x, np.zeros(9, int), x, np.zeros(9, int))
-    with pytest.raises(ValueError, match="optimiser must be one of sgd, adam, adamw, rmsprop, got 'lion'"):
+    with pytest.raises(ValueError, match="optimiser must be one of 'sgd', 'adam', 'adamw', 'rmsprop', got 'lion'"):
         make_optimiser("lion", [], 0.1)
 
 

@@ -88,5 +88,25 @@ def test_mixed_precision_computes_in_half_and_keeps_whole_weights():
     assert not Precision(CPU, mixed=True).scaler().is_enabled()
 
 
+@pytest.mark.parametrize(("capability", "dtype"), [((7, 5), torch.float16), ((8, 0), torch.bfloat16)])
+def test_a_gpu_that_only_imitates_the_wide_half_gets_the_other(monkeypatch, capability, dtype):
+    asked = []
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: asked.append(device) or capability)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda *_: True)  # the one it works on, and imitations too
+    second = torch.device("cuda:1")
+    assert Precision(second, mixed=True).dtype == dtype and asked == [second]
+
+
+def test_examples_reach_the_module_as_they_are():
+    class Seconds(torch.nn.Linear):
+        def forward(self, x):
+            assert x.dtype == torch.float64
+            return super().forward((x - 1.7e9).float())
+
+    x = 1.7e9 + torch.randn(50, 1, dtype=torch.float64)
+    module = Seconds(1, 2)
+    assert subtrain(module, torch.optim.SGD(module.parameters(), 0.1), x, (x[:, 0] > 1.7e9).long(), CYCLE, 0) < 1
+
+
 def test_seeds_of_parts_differ():
     assert len({seed_of(seed, step) for seed in range(5) for step in range(5)}) == 25

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ def write_npz(folder, name, x, **changes):
     np.savez(folder / f"{name}.npz", **{key: value for key, value in arrays.items() if value is not None})
 
 
+@pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 @pytest.mark.parametrize(
     ("name", "file", "x"),
     [
@@ -47,9 +49,53 @@ def test_a_file_with_validation_images_of_its_own_keeps_them(tmp_path):
     assert len(data.load("mrbi", tmp_path, n_valid=7).y_valid) == 7
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "kept", "message"),
+    [
+        ("cifar10", "cifar10_sub", 0, "cifar10_sub.npz is a subset: 30 images to train on, 2 to test on"),
+        ("mrbi", "mrbi_sub", 4, "mrbi_sub.npz is a subset: 30 images to train on, 4 to validate on, 2 to test on"),
+        ("mrbi", "mrbi_synth_sub", 0, "mrbi_synth_sub.npz is a made-up stand-in: 30 images to train on, 2 to test on"),
+    ],
+)
+def test_a_part_of_a_set_or_a_stand_in_is_read_with_a_warning(tmp_path, name, file, kept, message):
+    x = COLOUR if name == "cifar10" else GREY
+    valid = {"x_valid": x[:kept], "y_valid": LABELS[:kept]} if kept else {}
+    write_npz(tmp_path, file, x, x_test=x[:2], y_test=LABELS[:2], **valid)
+    with pytest.warns(ma.ManyarmsWarning) as warned:
+        data.load(name, tmp_path)
+    assert [str(warning.message) for warning in warned] == [message]
+    assert warned[0].filename == __file__
+
+
+def test_a_whole_set_is_read_first_without_a_word(tmp_path):
+    write_npz(tmp_path, "mnist_sub", GREY[:20], y_train=LABELS[:20], y_test=LABELS[:20])
+    write_idx(tmp_path, GREY[:25])
+    with warnings.catch_warnings(action="error"):
+        assert len(data.load("mnist", tmp_path).y_test) == 25  # as published
+        write_npz(tmp_path, "mnist", GREY)
+        assert len(data.load("mnist", tmp_path).y_test) == 30
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_folder_named_after_the_set_comes_before_files_of_the_same_names(tmp_path, packed):
+    (tmp_path / "fashion_mnist").mkdir()
+    write_idx(tmp_path, GREY[:20])
+    write_idx(tmp_path / "fashion_mnist", GREY[20:], packed)
+    assert len(data.load("mnist", tmp_path).y_test) == 20
+    assert len(data.load("fashion_mnist", tmp_path).y_test) == 10
+
+
 def idx(array):
     header = bytes([0, 0, 8, array.ndim]) + b"".join(int(size).to_bytes(4, "big") for size in array.shape)
     return header + array.tobytes()
+
+
+def write_idx(folder, x, packed=False):
+    """The same images to train on and to test on."""
+    for part in ("train", "t10k"):
+        for kind, array in (("images-idx3", x), ("labels-idx1", LABELS[: len(x)])):
+            content = gzip.compress(idx(array)) if packed else idx(array)
+            (folder / f"{part}-{kind}-ubyte{'.gz' if packed else ''}").write_bytes(content)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -75,20 +121,43 @@ def test_cifar_is_read_as_published(tmp_path):
     )
 
 
-def test_svhn_is_read_as_published(tmp_path):
+def write_mat(folder, y):
     from scipy.io import savemat
 
     for part in ("train", "test"):
-        content = {"X": COLOUR.transpose(1, 2, 3, 0), "y": np.where(LABELS, LABELS, 10)[:, None]}
-        savemat(tmp_path / f"{part}_32x32.mat", content)
+        savemat(folder / f"{part}_32x32.mat", {"X": COLOUR.transpose(1, 2, 3, 0), "y": y[:, None]})
+
+
+def test_svhn_is_read_as_published(tmp_path):
+    write_mat(tmp_path, np.where(LABELS, LABELS, 10))
     images = data.load("svhn", tmp_path)
     assert np.array_equal(images.x_test, COLOUR) and np.array_equal(images.y_test, LABELS)
 
 
-def test_mrbi_is_read_as_published(tmp_path):
-    rows = np.concatenate([GREY.reshape(30, -1) / 255, LABELS[:, None]], axis=1)
+@pytest.mark.parametrize("wrong", [11, 20, 255])
+def test_labels_of_svhn_beyond_ten_are_refused(tmp_path, wrong):
+    write_mat(tmp_path, np.where(LABELS == 3, wrong, LABELS).astype(np.uint8))
+    message = rf"train_32x32.mat, .*: y_train must be whole numbers from 0 to 9, got uint8 from 0 to {wrong}"
+    with pytest.raises(ma.ManyarmsError, match=message):
+        data.load("svhn", tmp_path)
+
+
+def write_amat(folder, y):
+    rows = np.concatenate([GREY.reshape(30, -1) / 255, y[:, None]], axis=1)
     for part in ("train_valid", "test"):
-        np.savetxt(tmp_path / f"mnist_all_background_images_rotation_normalized_{part}.amat", rows, fmt="%.6f")
+        np.savetxt(folder / f"mnist_all_background_images_rotation_normalized_{part}.amat", rows, fmt="%.6f")
+
+
+@pytest.mark.parametrize("wrong", [3.7, np.nan, np.inf])
+def test_labels_of_mrbi_that_are_not_whole_are_refused(tmp_path, wrong):
+    write_amat(tmp_path, np.where(LABELS == 3, wrong, LABELS))
+    message = rf"train_valid.amat cannot be read: ValueError: labels must be whole numbers, got {wrong}"
+    with pytest.raises(ma.ManyarmsError, match=message):
+        data.load("mrbi", tmp_path)
+
+
+def test_mrbi_is_read_as_published(tmp_path):
+    write_amat(tmp_path, LABELS)
     images = data.load("mrbi", tmp_path)
     assert np.allclose(images.x_test, GREY / 255, atol=1e-5) and len(images.y_valid) == 29
 
@@ -117,6 +186,9 @@ WRONG = {
     "too few labels": ({"y_train": LABELS[:9]}, r"y_train must be 30 labels, one for each image, got the shape \(9,\)"),
     "labels beyond 9": ({"y_test": LABELS + 5}, "y_test must be whole numbers from 0 to 9, got uint8 from 5 to 14"),
     "labels of floats": ({"y_test": LABELS / 2}, "y_test must be whole numbers from 0 to 9"),
+    "labels of text": ({"y_test": LABELS.astype(str)}, "mnist.npz: y_test must be whole numbers from 0 to 9, got <U3"),
+    "images of text": ({"x_train": GREY.astype(str)}, "mnist.npz: x_train must be numbers, got <U3"),
+    "NaN": ({"x_test": np.where(GREY == 7, np.nan, GREY)}, "mnist.npz: x_test must be finite, got NaN or infinite numbers"),
     "half of validation": ({"x_valid": GREY}, "needs the arrays y_valid"),
     "objects": ({"x_train": np.array([None] * 30)}, "mnist.npz cannot be read"),
 }
@@ -156,5 +228,5 @@ def test_other_damaged_formats_are_named_too(tmp_path):
 
 def test_without_a_data_folder_it_says_where_it_looked_and_for_what(tmp_path, monkeypatch):
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(ma.ManyarmsError, match=r"mnist was not found: looked in '.*nowhere/images' and .* for mnist\.npz"):
+    with pytest.raises(ma.ManyarmsError, match=r"mnist was not found: looked in .* and '.*nowhere/images' for mnist\.npz"):
         data.load("mnist")

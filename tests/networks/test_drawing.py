@@ -65,12 +65,12 @@ def test_a_network_is_drawn_with_layers_shapes_and_combiners():
         "image: 1 × 28 × 28",
         "convolution 1",
         "channels 8, kernel 3, stride 2",
-        "relu → 8 × 14 × 14",
-        "identity → 9 × 14 × 14",
+        "relu ▸ 8 × 14 × 14",
+        "identity ▸ 9 × 14 × 14",
         "‖",
         "vector: 1764 (flattened)",
         "head",
-        "16 → 10",
+        "16 ▸ 10",
         "learning_rate 0.0123, batch_size 32, optimiser adam",
     ):
         assert words in found
@@ -87,7 +87,8 @@ def test_what_changed_is_highlighted():
     )
     picture = draw_network(child, TABLES, parent)
     assert coloured(picture, GONE) == ["vector: without dropout 2"]
-    assert coloured(picture, CHANGED) == ["learning_rate 0.01, batch_size 64, optimiser adam", "units 8 → 9"]
+    assert coloured(picture, CHANGED) == ["training: batch_size 32 → 64", "units 8 → 9"]
+    assert "learning_rate 0.01, batch_size 64, optimiser adam" in texts(picture)
     assert picture.count(f"stroke='{NEW}'") == 3  # a box, and a line with its tip
     plain = draw_network(child, TABLES)
     assert not any(colour in plain for colour in (NEW, CHANGED, GONE))

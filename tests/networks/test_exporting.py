@@ -15,6 +15,9 @@ from manyarms.networks import Blueprint, Graph, Layer, Network, Node, Part, buil
 from .examples import SMALL_TRAINING, SPACES, samples
 
 torch = pytest.importorskip("torch")
+
+from manyarms.networks.exporting import SCRIPT, SOURCE, WEIGHTS  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
 
 
@@ -83,6 +86,29 @@ torch.save([model.eval()(x), torch.jit.load("network.torchscript.pt")(x)], "../f
         assert torch.allclose(found, model(x), atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["tables", "grey images"])
+def test_what_is_exported_takes_the_numbers_that_the_original_takes(kind, tmp_path):
+    space = SPACES[kind]
+    original = touched(build(samples(space, 1)[0], space))
+    x = torch.randint(0, 256, (3, *space.input_shape), dtype=torch.uint8)
+    if kind == "tables":
+        original.mean.fill_(1.7e9)
+        x = 1.7e9 + torch.randn(3, 7, dtype=torch.float64)
+    copy = written(original.layout, tmp_path)
+    copy.load_state_dict(original.state_dict())
+    assert torch.equal(copy.eval()(x), original(x))
+    assert torch.allclose(torchscript(original)(x), original(x), rtol=1e-4, atol=1e-5)
+
+
+def test_the_model_stays_as_it_was_and_so_does_the_generator(tmp_path):
+    space = SPACES["tables"]
+    model = touched(build(samples(space, 1)[0], space)).train()
+    before = torch.get_rng_state()
+    export_model(model, tmp_path / "deep" / "winner")
+    assert model.training and torch.equal(before, torch.get_rng_state())
+    assert sorted(file.name for file in (tmp_path / "deep" / "winner").iterdir()) == sorted([SOURCE, SCRIPT, WEIGHTS])
+
+
 def test_the_text_is_readable():
     space = SPACES["grey images"]
     nodes = (
@@ -99,6 +125,84 @@ def test_the_text_is_readable():
     ):
         assert line in text
     assert "manyarms" not in text
+
+
+def model_of(blueprint):
+    """A network of one layer, made of this."""
+
+    class Special(Layer):
+        name = "special"
+
+        def blueprint(self, shape, settings):
+            return blueprint
+
+    space = networks.NetworkSpace((4,), 2, {"vector": Part([Special()], dimensions=0, max_nodes=1)}, SMALL_TRAINING)
+    return build(space.sample(np.random.default_rng(0)), space)
+
+
+def test_numbers_of_numpy_are_written_as_plain_ones(tmp_path):
+    blueprint = Blueprint("Linear", np.int64(4), 4, bias=np.bool_(True))
+    assert str(blueprint) == "nn.Linear(4, 4, bias=True)"
+    assert str(Blueprint("Unflatten", 1, (np.int64(2), np.int32(2)))) == "nn.Unflatten(1, (2, 2))"
+    assert str(Blueprint("Dropout", np.float64(0.5))) == "nn.Dropout(0.5)"
+    export_model(model_of(blueprint), tmp_path)
+
+
+SLOPE = 2.0
+
+
+class UsesItsFile(torch.nn.Module):
+    """A module that cannot live elsewhere."""
+
+    def forward(self, x):
+        return x * SLOPE
+
+
+class HasAParentInItsFile(UsesItsFile):
+    """Another one."""
+
+
+def unchanged(own):
+    return own
+
+
+@unchanged
+class IsDecorated(torch.nn.Identity):
+    """A third."""
+
+
+class Changes(torch.nn.Module):
+    """One that is not what its text says."""
+
+    def forward(self, x):
+        return x
+
+
+Changes.forward = lambda self, x: x + 1
+
+
+class Fails(torch.nn.Module):
+    """One that runs where it is, and nowhere else."""
+
+    def forward(self, x):
+        assert __name__.endswith("test_exporting"), "not at home"
+        return x
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        (UsesItsFile, "source text of UsesItsFile must use nothing but torch, nn, F and itself to be exported, got SLOPE"),
+        (HasAParentInItsFile, "source text of HasAParentInItsFile must use nothing but .*, got UsesItsFile"),
+        (IsDecorated, "source text of IsDecorated must use nothing but .*, got unchanged"),
+        (Changes, "the exported source text must give the model's scores, got tensor"),
+        (Fails, "the exported source text must run by itself, got AssertionError: not at home"),
+    ],
+)
+def test_a_module_that_needs_more_than_its_text_is_refused_and_nothing_is_written(own, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        export_model(model_of(Blueprint(own)), tmp_path / "winner")
+    assert not (tmp_path / "winner").exists()
 
 
 def test_a_module_without_source_text_is_named():

@@ -8,12 +8,9 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 from manyarms.networks.layers import Layer
+from manyarms.testing import check_layer
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore:TF32 acceleration")
-
-from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
-
 LAYERS = [
     networks.Attention(),
     networks.AveragePool(),
@@ -25,24 +22,11 @@ LAYERS = [
     networks.Normalisation(),
     networks.Recurrent(),
 ]
-SHAPES = [(5,), (1,), (3, 17), (4, 1), (3, 28, 28), (2, 1, 7), (6, 1, 1)]
-CASES = [(layer, shape) for layer in LAYERS for shape in SHAPES if len(shape) - 1 in layer.dimensions]
 
 
-def measured(module, shape):
-    """The shape it gives, its parameters, and its operations for one example, as PyTorch counts them."""
-    with torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter:  # whose LSTM is not counted
-        given = module.eval()(torch.randn(1, *shape))
-    return tuple(given.shape[1:]), sum(weight.numel() for weight in module.parameters()), counter.get_total_flops()
-
-
-@pytest.mark.parametrize(("layer", "shape"), CASES, ids=lambda value: getattr(value, "name", str(value)))
-def test_shapes_and_costs_are_those_of_the_module(layer, shape):
-    rng = np.random.default_rng(0)
-    for _ in range(8):
-        settings = layer.space.sample(rng)
-        said = layer.output_shape(shape, settings), layer.n_parameters(shape, settings), layer.n_flops(shape, settings)
-        assert measured(layer.blueprint(shape, settings).build(), shape) == said, settings
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_it_keeps_the_contract_of_layers(layer):
+    check_layer(layer)
 
 
 def test_the_ranges_of_hyper_parameters_can_be_changed_but_not_their_names():
@@ -85,6 +69,85 @@ def test_a_layer_type_of_the_user_is_searched_like_any_other():
         met += any(node.operation == "gated" for node in network.graphs["image"].nodes)
         assert networks.build(network, space)(torch.zeros(2, 3, 12, 12)).shape == (2, 4)
     assert met > 10
+
+
+def scaled(**changes):
+    """A layer that learns a matrix for the channels of vectors, except for what is said otherwise."""
+    right = {
+        "name": "scaled",
+        "dimensions": (0,),
+        "space": ma.Space(units=4),
+        "output_shape": lambda self, shape, settings: (4,),
+        "n_parameters": lambda self, shape, settings: 4 * shape[0],
+        "n_flops": lambda self, shape, settings: 8 * shape[0],
+        "blueprint": lambda self, shape, settings: networks.Blueprint("Linear", shape[0], 4, bias=False),
+    }
+    return type("Scaled", (Layer,), right | changes)()
+
+
+def says(value):
+    return lambda self, shape, settings: value
+
+
+CASE = "for an input of (5,) with {'units': 4}"
+WRONG = {
+    "no layer": (3, "a layer must be an object such as Dense(), got 3"),
+    "no name": (scaled(name="a layer"), "the name of a layer must be a Python name, got 'a layer'"),
+    "dimensions": (scaled(dimensions=(3,)), "the dimensions of layer 'scaled' must be some of 0, 1 and 2, got (3,)"),
+    "no shape": (
+        scaled(output_shape=says((0,))),
+        f"output_shape of layer 'scaled' must give 1 whole sizes, each at least 1, got (0,) {CASE}",
+    ),
+    "another shape": (
+        scaled(output_shape=says((5,))),
+        f"output_shape of layer 'scaled' must be (4,), as the module gives it, got (5,) {CASE}",
+    ),
+    "parameters": (
+        scaled(n_parameters=says(24)),
+        f"n_parameters of layer 'scaled' must be 20, as many as the module learns, got 24 {CASE}",
+    ),
+    "parameters of floats": (
+        scaled(n_parameters=says(20.0)),
+        f"n_parameters of layer 'scaled' must be 20, as many as the module learns, got 20.0 {CASE}",
+    ),
+    "operations": (
+        scaled(n_flops=says(20)),
+        f"n_flops of layer 'scaled' must be 40, as many as the module takes, got 20 {CASE}",
+    ),
+    "cannot be built": (scaled(blueprint=says(None)), "the blueprint of layer 'scaled' must build, got AttributeError: "),
+    "cannot run": (
+        scaled(blueprint=says(networks.Blueprint("Linear", 3, 4))),
+        "the module of layer 'scaled' must run, got RuntimeError: ",
+    ),
+    "no tensor": (
+        scaled(blueprint=says(networks.Blueprint("GRU", 5, 4))),
+        f"the module of layer 'scaled' must give a tensor, got tuple {CASE}",
+    ),
+    "other rows": (
+        scaled(blueprint=says(networks.Blueprint("Flatten", 0))),
+        f"the module of layer 'scaled' must give 2 rows for as many, got (10,) {CASE}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("layer", "message"), WRONG.values(), ids=WRONG)
+def test_a_layer_that_says_what_is_wrong_is_told_so(layer, message):
+    with pytest.raises(AssertionError) as found:
+        check_layer(layer)
+    assert str(found.value).startswith(message)
+
+
+def test_the_inputs_that_a_layer_is_checked_with_can_be_chosen():
+    check_layer(scaled())
+    check_layer(scaled(n_parameters=says(28)), shapes=[(7,)])
+    with pytest.raises(ValueError, match=r"shapes must be tuples of 1 sizes, which layer 'scaled' takes, got \(3, 4\)"):
+        check_layer(scaled(), shapes=[(5,), (3, 4)])
+
+
+def test_a_check_leaves_the_random_numbers_of_pytorch_alone():
+    before = torch.get_rng_state()
+    check_layer(networks.Dense())
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_a_layer_without_a_blueprint_says_so_and_a_blueprint_can_be_written_down():

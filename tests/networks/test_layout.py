@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from manyarms.networks import Graph, Network, Node, build
+from manyarms.networks import TRAINING, Graph, Identity, Layer, Network, NetworkSpace, Node, Part, build
 from manyarms.networks.layout import Fit, fitted
 
 from .examples import SPACES, samples
@@ -51,6 +52,33 @@ def test_inputs_are_pooled_to_the_smallest_and_padded_to_the_widest():
     assert fitted(shapes, "concatenate") == ((Fit((7, 14), 0), Fit((7, 14), 0), Fit(None, 0)), (27, 7, 14))
     assert fitted([(5,), (2,)], "add") == ((Fit(None, 0), Fit(None, 3)), (5,))
     assert fitted([(5, 9)], "concatenate") == ((Fit(None, 0),), (5, 9))
+
+
+class Misshaping(Layer):
+    """Says that it gives a shape which is none."""
+
+    name = "misshaping"
+
+    def __init__(self, gives):
+        super().__init__()
+        self.gives = gives
+
+    def output_shape(self, shape, settings):
+        return self.gives
+
+
+NO_SHAPES = [(3, 0, 0), (3, -1, 4), (3, 2.0, 4), (True, 4, 4), (np.int64(3), 4, 4), (3, 4), (3, 4, 4, 4), [3, 4, 4], None]
+
+
+@pytest.mark.parametrize("gives", NO_SHAPES, ids=str)
+def test_a_layer_that_gives_no_shape_is_named_with_its_node(gives):
+    part = Part([Identity(), Misshaping(gives)], dimensions=2)
+    graph = Graph((Node(1, (0,), "identity", {}), Node(4, (1,), "misshaping", {})), 5)
+    space = NetworkSpace((3, 8, 8), 10, {"image": part}, TRAINING)
+    with pytest.raises(ValueError) as refused:
+        space.layout(Network({"image": graph}, {}))
+    rule = "output_shape of Misshaping(Space()) must give 3 whole sizes, each at least 1, for (3, 8, 8)"
+    assert str(refused.value) == f"node 4 (misshaping) of graph 'image': {rule}, got {gives!r}"
 
 
 def diamond(combiner):

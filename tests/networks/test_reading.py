@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from manyarms.networks import table_space
 from manyarms.networks.reading import read_graph
 
 from .examples import SPACES, samples
@@ -15,7 +16,7 @@ PART = SPACES["tables"].parts["vector"]
 
 
 def node(id, inputs, operation="dense", **changes):
-    settings = {"dense": {"units": 8}, "dropout": {"rate": 0.5}}.get(operation, {})
+    settings = {"dense": {"units": 8}, "dropout": {"rate": 0.5}}.get(str(operation), {})
     usual = {"combiner": "add", "activation": "relu", "settings": settings}
     return {"id": id, "inputs": inputs, "operation": operation, **usual, **changes}
 
@@ -49,6 +50,10 @@ WRONG = {
     "inputs are text": (graph(node(1, ["0"])), "node 1 (dense) of graph 'vector': inputs must be a list"),
     "unknown layer": (graph(node(3, [0], "perceptron")), "node 3 (perceptron) of graph 'vector': unknown layer 'perceptron'"),
     "layer of another part": (graph(node(3, [0], "convolution")), "unknown layer 'convolution', must be one of dense, normal"),
+    "layer is a list": (
+        graph(node(3, [0], operation=["dense"])),
+        "node 3 (['dense']) of graph 'vector': unknown layer ['dense'], must be one of dense",
+    ),
     "bad setting": (
         graph(node(1, [0], settings={"units": 1000})),
         "node 1 (dense) of graph 'vector': settings must be of Space(un",
@@ -68,6 +73,10 @@ WRONG = {
     "no dict": (graph(3), "node at place 0 of graph 'vector' must be a dict"),
     "an unknown key": (graph(node(1, [0], colour="red")), "node 1 (dense) of graph 'vector' must have activation"),
     "no nodes": (graph(), "graph 'vector' must have a list of nodes, at least one"),
+    "too many nodes": (
+        graph(*(node(id, [id - 1]) for id in range(1, 10)), next_id=10),
+        "graph 'vector' must have at most 8 nodes, got 9",
+    ),
     "nodes missing": ({}, "graph 'vector' must have next_id, nodes"),
     "no graph": ([1], "graph 'vector' must be a dict with next_id, nodes"),
     "an id used already": (graph(node(9, [0])), "graph 'vector': next_id must be a whole number above every node's id, got 9"),
@@ -108,3 +117,17 @@ def test_a_wrong_network_is_refused():
         with pytest.raises(ValueError) as refused:
             space.from_json(data)
         assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("limits", [{"max_parameters": 300}, {"max_flops": 300}], ids=["parameters", "operations"])
+def test_a_network_beyond_the_limits_is_refused(limits):
+    space = table_space(7, 3, **limits)
+    trained = {"learning_rate": 0.01, "batch_size": 32, "optimiser": "adam"}
+    small, large = (
+        {"graphs": {"vector": graph(node(1, [0], settings={"units": units}))}, "training": trained} for units in (8, 60)
+    )
+    assert space.from_json(small).n_nodes == 1
+    within = f"max_parameters={space.max_parameters} and max_flops={space.max_flops}"
+    with pytest.raises(ValueError) as refused:
+        space.from_json(large)
+    assert str(refused.value) == f"a network must be within {within}, got one with 663 parameters that takes 1,200 operations"

@@ -12,7 +12,8 @@ import manyarms as ma
 from manyarms import networks
 from manyarms.audit import audit
 from manyarms.journal import open_journal
-from manyarms.networks import Dense, Dropout, Identity, NetworkSpace, Part
+from manyarms.networks import Dense, Dropout, Graph, Identity, Network, NetworkSpace, Node, Part
+from manyarms.networks.graph import ACTIVATIONS, COMBINERS
 from manyarms.testing.spaces import SPACE_CHECKS
 
 from .examples import SMALL_TRAINING, SPACES, check_network, samples
@@ -100,6 +101,36 @@ def test_it_is_told_from_others_by_its_description():
     assert repr(one).startswith("NetworkSpace((4,), 2, {'vector': Part([dense")
     assert not one.contains(3)
     assert not one.contains(samples(SPACES["tables"], 1)[0])
+
+
+def test_networks_that_are_none_are_not_in_the_space():
+    space = SPACES["tables"]
+    right = samples(space, 1)[0]
+    assert space.contains(right)
+    for graphs, training in (
+        ({"vector": 1}, right.training),
+        (1, right.training),
+        (right.graphs, 1),
+        (right.graphs, "ab"),
+        ({"vector": Graph(1, 2)}, right.training),
+        ({"vector": Graph((1,), 2)}, right.training),
+        ({"vector": Graph((Node(1, None, "identity", {}),), 2)}, right.training),
+        ({"vector": Graph((Node(1, (0,), ["identity"], {}),), 2)}, right.training),
+        ({"vector": Graph((Node(1, (0,), "identity", None),), 2)}, right.training),
+    ):
+        assert not space.contains(Network(graphs, training))
+
+
+@pytest.mark.parametrize("dimensions", [3, -1])
+def test_a_part_is_of_vectors_sequences_or_images(dimensions):
+    with pytest.raises(ValueError, match=rf"dimensions must be 0 \(vectors\), 1 .* or 2 \(images\), got {dimensions}"):
+        Part([Identity()], dimensions=dimensions)
+
+
+def test_a_part_says_which_activations_and_combiners_there_are():
+    assert all(name in Part.__doc__ for name in (*ACTIVATIONS, *COMBINERS))
+    with pytest.raises(ValueError, match="activations must be one of 'relu', .* got 'mish'"):
+        Part([Identity()], dimensions=0, activations=("relu", "mish"))
 
 
 def test_what_is_no_space_is_refused():

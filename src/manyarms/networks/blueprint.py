@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -22,8 +24,8 @@ class Blueprint:
 
     def __init__(self, kind: str | type[nn.Module], /, *arguments: Any, **options: Any) -> None:
         self.kind = kind
-        self.arguments = arguments
-        self.options = options
+        self.arguments: tuple[Any, ...] = _plain(arguments)
+        self.options = {name: _plain(value) for name, value in options.items()}
 
     @property
     def own(self) -> type[nn.Module] | None:
@@ -42,3 +44,15 @@ class Blueprint:
         name = f"nn.{self.kind}" if isinstance(self.kind, str) else self.kind.__name__
         given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
         return f"{name}({', '.join(given)})"
+
+
+def _plain(value: Any) -> Any:
+    """A value without NumPy's numbers, which are not written down as they could be read.
+
+    >>> import numpy as np
+    >>> _plain((np.int64(3), [np.float32(0.5)], "same"))
+    (3, [0.5], 'same')
+    """
+    if isinstance(value, (list, tuple)):
+        return (tuple if isinstance(value, tuple) else list)(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value

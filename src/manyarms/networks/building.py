@@ -14,6 +14,8 @@ from .space import NetworkSpace
 class NetworkModule(nn.Module):
     """A network that can be trained. It takes rows x channels x extents, standardises them, and gives a score for each class.
 
+    Any type of numbers will do. Columns of tables are standardised in double precision, all else is computed in single.
+
     Its modules are named after their graph, operation and node, so that a mutant can inherit the weights of its parent.
 
     Args:
@@ -34,8 +36,9 @@ class NetworkModule(nn.Module):
         super().__init__()
         self.layout = layout
         across = (layout.input_shape[0], *(1 for _ in layout.input_shape[1:]))
-        self.register_buffer("mean", torch.zeros(across))
-        self.register_buffer("scale", torch.ones(across))
+        precise = torch.float64 if len(across) == 1 else torch.float32  # a column can be a date in seconds
+        self.register_buffer("mean", torch.zeros(across, dtype=precise))
+        self.register_buffer("scale", torch.ones(across, dtype=precise))
         for graph, stages in layout.stages.items():
             for stage in stages:
                 self.add_module(
@@ -44,7 +47,7 @@ class NetworkModule(nn.Module):
         self.head = nn.Linear(layout.n_features, layout.n_outputs)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = (x - self.mean) / self.scale
+        x = ((x.to(self.mean.dtype) - self.mean) / self.scale).to(self.head.weight.dtype)
         for graph, stages in self.layout.stages.items():
             x = x.flatten(1) if len(self.layout.entries[graph]) == 1 else x
             x = self._through(graph, stages, x)

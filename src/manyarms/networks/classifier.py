@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from .. import checks
 from ..runners.running import RunningPull
 from .building import NetworkModule, build, inherit
 from .cycles import Cycle, Precision
-from .examples import Array, Examples, channels_first
+from .examples import Array, Examples, channels_first, labels
+from .layout import Layout
 from .pytorch import torch
 from .space import NetworkSpace
-from .trainee import FILE, Trainee, packed, read_state
+from .trainee import FILE, Trainee, check_training, packed, read_state
 
-_AT_ONCE = 1000  # examples that are classified together
+_AT_ONCE = 1000  # the most examples that are classified together
+_BYTES = 64 * 2**20  # and the most that a layer may be given, or give, for all of them
 _NO_MEMORY = ("can't allocate memory", "not enough memory")
 
 
@@ -31,7 +34,7 @@ class Classifier:
     parent whose node and shape it kept. A loss that diverges, or too little memory, is a failed pull.
 
     Args:
-        space: makes the networks; its training has `learning_rate`, `batch_size` and `optimiser`.
+        space: makes the networks; its training has `learning_rate`, `batch_size`, `optimiser` and perhaps `weight_decay`.
         x_train, y_train: examples, channels last (rows x height x width x channels, rows x length x channels, or rows x
             features; a single channel may be left out), and their labels 0, 1, 2 and so on.
         x_valid, y_valid: those that the reward is measured on.
@@ -68,18 +71,20 @@ class Classifier:
         device: str | None = None,
         mixed_precision: bool | None = None,
     ) -> None:
-        missing = {"learning_rate", "batch_size", "optimiser"} - space.training.parameters.keys()
-        if missing:
-            raise ValueError(f"the space's training must have learning_rate, batch_size and optimiser, got no {min(missing)}")
+        check_training(space.training)
         self.space = space
         self.epochs = checks.whole("epochs", epochs, 1)
         self.warm = checks.flag("warm", warm)
         self.lowest = checks.between("lowest", lowest, 0, 1)
-        self._device = device
-        self._mixed = mixed_precision
+        self._device = None if device is None else _known_device(device)
+        self._mixed = None if mixed_precision is None else checks.flag("mixed_precision", mixed_precision)
         self._train = Examples.of("train", x_train, y_train, space)
         self._valid = Examples.of("valid", x_valid, y_valid, space)
+        if len(np.unique(self._train.y)) < 2:
+            raise ValueError(f"y_train must have two classes or more, got {self._train.y[0]} only")
         self._mean, self._scale = self._train.standard()
+        self._train.check_standardised("train", self._mean, self._scale)
+        self._valid.check_standardised("valid", self._mean, self._scale)
 
     def __call__(self, pull: RunningPull) -> dict[str, float]:
         """Train an arm from `pull.start` to `pull.stop` cycles."""
@@ -97,19 +102,20 @@ class Classifier:
     def load_model(self, directory: Path) -> NetworkModule:
         """The trained network in the directory of a checkpoint; `study.best_model()` calls this."""
         device = self._precision().device
-        state = read_state(directory, device)
+        state = read_state(directory)
         module = build(self.space.from_json(json.loads(state["network"])), self.space).to(device)
         module.load_state_dict(state["weights"])
         return module.eval()
 
     def predict(self, model: NetworkModule, x: Array) -> NDArray[np.int64]:
         """The labels that a network gives to examples."""
-        rows = channels_first("x", x, self.space)
-        return self._labels(model, torch.from_numpy(rows).to(self._precision().device)).cpu().numpy()
+        return self._predicted(model, channels_first("x", x, self.space))
 
     def accuracy(self, model: NetworkModule, x: Array, y: Array) -> float:
         """The share of examples that a network classifies as labelled."""
-        return float((self.predict(model, x) == y).mean())
+        rows = channels_first("x", x, self.space)
+        wanted = labels("y", y, len(rows))
+        return float((self._predicted(model, rows) == wanted).mean())
 
     # -- inside
 
@@ -117,7 +123,7 @@ class Classifier:
         """A new training, with the weights of the parent where they fit."""
         trainee = Trainee.begin(pull.config, self.space, pull.seed, self._precision())
         if self.warm and pull.parent is not None:
-            inherit(trainee.module, read_state(pull.parent.directory, trainee.precision.device)["weights"])
+            inherit(trainee.module, read_state(pull.parent.directory)["weights"])
         with torch.no_grad():
             trainee.module.mean.copy_(torch.from_numpy(self._mean))
             trainee.module.scale.copy_(torch.from_numpy(self._scale))
@@ -126,14 +132,13 @@ class Classifier:
     def _resumed(self, pull: RunningPull) -> Trainee:
         if pull.previous is None:
             raise RuntimeError(f"arm {pull.arm} saved nothing, so it cannot go on from step {pull.start}")
-        precision = self._precision()
-        trainee = Trainee.resume(read_state(pull.previous, precision.device), self.space, precision)
+        trainee = Trainee.resume(read_state(pull.previous), self.space, self._precision())
         if trainee.steps != pull.start:
             raise RuntimeError(f"arm {pull.arm} saved step {trainee.steps}, so it cannot go on from step {pull.start}")
         return trainee
 
     def _precision(self) -> Precision:
-        device = torch.device(self._device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        device = self._device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
         return Precision(device, device.type == "cuda" if self._mixed is None else self._mixed)
 
     def _cycle(self, trainee: Trainee) -> Cycle:
@@ -145,14 +150,32 @@ class Classifier:
         x, y = examples.on(module.mean.device)
         return int((self._labels(module, x) == y).sum()) / len(y)
 
+    def _predicted(self, model: NetworkModule, rows: Array) -> NDArray[np.int64]:
+        return self._labels(model, torch.from_numpy(rows).to(model.mean.device)).cpu().numpy()
+
     def _labels(self, module: NetworkModule, x: torch.Tensor) -> torch.Tensor:
         """The class with the best score; scores that are not finite mean that the training diverged."""
         module.eval()
         with torch.no_grad(), self._precision().autocast():
-            scores = torch.cat([module(part.float()) for part in torch.split(x, _AT_ONCE)])
+            scores = torch.cat([module(part) for part in torch.split(x, rows_at_once(module.layout))])
         if not bool(torch.isfinite(scores).all()):
             raise FloatingPointError("the scores of the network are not finite")
         return scores.argmax(dim=1)
+
+
+def rows_at_once(layout: Layout) -> int:
+    """How many examples are classified together: fewer where layers give much, so that memory is bounded."""
+    stages = [stage for graph in layout.stages.values() for stage in graph]
+    largest = max(math.prod(shape) for stage in stages for shape in (stage.before, stage.after))
+    return max(1, min(_AT_ONCE, _BYTES // (4 * largest)))
+
+
+def _known_device(name: str) -> torch.device:
+    """It need not be here: where pulls run, it must."""
+    try:
+        return torch.device(name)
+    except (RuntimeError, TypeError):
+        raise ValueError(f'device must be one that PyTorch knows, such as "cpu" or "cuda:1", got {name!r}') from None
 
 
 @contextlib.contextmanager

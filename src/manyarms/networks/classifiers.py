@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .classifier import Classifier
-from .examples import Array
+from .examples import Array, as_array, labels
 from .ready import image_space, sequence_space, table_space
 from .space import NetworkSpace
 
@@ -15,11 +15,14 @@ def image_classifier(
 ) -> Classifier:
     """For images, with networks of the space of the Mutant-UCB paper, `image_space`.
 
+    What looks as if its channels came first is refused; `Classifier` takes any images that fit its space.
+
     Args:
         x_train, y_train, x_valid, y_valid: as in `Classifier`: rows x height x width, or with channels after these.
         space: another one.
         options: of `Classifier`.
     """
+    _check_channels(x_train)
     height, width, channels = _extents(x_train, 2, "rows x height x width, or with channels after these")
     shape = channels, height, width
     return Classifier(space or image_space(shape, _n_classes(y_train, y_valid)), x_train, y_train, x_valid, y_valid, **options)
@@ -47,11 +50,19 @@ def table_classifier(
 
 def _extents(x: Array, dimensions: int, wanted: str) -> list[int]:
     """The shape of an example, channels last; 1 where they are left out."""
+    x = as_array("x_train", x)
     sizes = list(x.shape[1:]) + [1] * (dimensions + 2 - x.ndim)
-    if len(sizes) != dimensions + 1 or x.ndim < max(2, dimensions + 1):
+    if len(sizes) != dimensions + 1 or x.ndim < max(2, dimensions + 1) or 0 in x.shape:
         raise ValueError(f"x_train must be {wanted}, got the shape {x.shape}")
     return sizes
 
 
-def _n_classes(*labels: Array) -> int:
-    return max(int(y.max()) + 1 for y in labels)
+def _check_channels(x: Array) -> None:
+    shape = as_array("x_train", x).shape
+    if len(shape) == 4 and shape[1] in (1, 3) and shape[3] > 4:
+        found = f"got the shape {shape}; np.moveaxis(x, 1, -1) moves them"
+        raise ValueError(f"channels come last: x_train must be rows x height x width x channels, {found}")
+
+
+def _n_classes(y_train: Array, y_valid: Array) -> int:
+    return 1 + int(max(labels("y_train", y_train).max(), labels("y_valid", y_valid).max()))

@@ -51,8 +51,8 @@ class Precision:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The one with a wide range of numbers, where the device has it."""
-        wide = self.device.type != "cuda" or torch.cuda.is_bf16_supported()
+        """The one with a wide range of numbers, where the device has it, and does not only imitate it."""
+        wide = self.device.type != "cuda" or torch.cuda.get_device_capability(self.device)[0] >= 8
         return torch.bfloat16 if wide else torch.float16
 
     def autocast(self) -> torch.autocast:
@@ -112,7 +112,7 @@ def _descend(
 ) -> torch.Tensor:
     """One iteration; gives its loss."""
     with precision.autocast():
-        loss = F.cross_entropy(module(x.float()), y)
+        loss = F.cross_entropy(module(x), y)
     optimiser.zero_grad()
     torch.autograd.backward(scaler.scale(loss))
     scaler.step(optimiser)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from .changes import Changes, brief, graph_changes
+from .changes import Changes, brief, changes_in_words, graph_changes
 from .graph import INPUT
 from .layout import Layout, Stage
 from .network import Network
@@ -17,7 +18,8 @@ Key = tuple[str, int]
 
 _SIGNS = {"add": "+", "multiply": "×", "concatenate": "‖"}
 _FILLS = ("#dbe9f6", "#fde8d0", "#e0f0dc", "#ece2f3", "#f6dfe3", "#f3f0d6", "#dff1f0", "#ebebeb")
-_LEGEND = "+ sum, × product, ‖ concatenation of the inputs"
+_GIVES = "▸"
+_LEGEND = f"+ sum, × product, ‖ concatenation of the inputs; {_GIVES} the shape given"
 _HEAD: Key = ("head", INPUT)
 _NOTHING = Changes(frozenset(), (), {}, frozenset(), frozenset())
 
@@ -46,10 +48,11 @@ def draw_network(
     plan = space.layout(child)
     boxes = dict(_boxes(plan, space, changes))
     training = ", ".join(f"{name} {brief(value)}" for name, value in child.training.items())
-    retrained = before is not None and before.training != child.training
+    retrained = [] if before is None else changes_in_words(replace(before, graphs={}), replace(child, graphs={}))
     titles = [
         (f"{plan.n_parameters:,} parameters, {plan.n_flops:,} operations an example", INK),
-        (training, CHANGED if retrained else FAINT),
+        (training, FAINT),
+        *((line, CHANGED) for line in retrained),
         *((line, GONE) for name, found in changes.items() for line in _losses(name, found)),
     ]
     return diagram(titles, boxes, list(_arrows(plan, changes)), [(_LEGEND, FAINT)])
@@ -72,7 +75,7 @@ def _boxes(plan: Layout, space: NetworkSpace, changes: Mapping[str, Changes]) ->
             fill = _FILLS[operations.index(stage.node.operation) % len(_FILLS)]
             yield (name, stage.node.id), _box(stage, changes[name], fill)
         shape = stages[-1].after
-    yield _HEAD, Box(("head", f"{plan.n_features} → {plan.n_outputs}"), "white")
+    yield _HEAD, Box(("head", f"{plan.n_features} {_GIVES} {plan.n_outputs}"), "white")
 
 
 def _box(stage: Stage, found: Changes, fill: str) -> Box:
@@ -81,7 +84,7 @@ def _box(stage: Stage, found: Changes, fill: str) -> Box:
     lines = [
         f"{node.operation} {node.id}",
         settings,
-        f"{node.activation} → {_size(stage.after)}",
+        f"{node.activation} {_GIVES} {_size(stage.after)}",
         *found.changed.get(node.id, []),
     ]
     edge = NEW if node.id in found.added else CHANGED if node.id in found.changed else LINE

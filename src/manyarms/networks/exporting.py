@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import inspect
+import io
 import os
 import textwrap
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from .building import NetworkModule, module_name
 from .graph import INPUT
@@ -16,19 +21,29 @@ from .pytorch import nn, torch
 SOURCE, WEIGHTS, SCRIPT = "network.py", "weights.pt", "network.torchscript.pt"
 """The files that `export_model` writes."""
 
+_ROWS = 4  # that source text is tried on
+
 
 def export_model(model: NetworkModule, directory: str | os.PathLike[str]) -> None:
-    """Write a network as a Python module with its weights, and as TorchScript.
+    """Write a network as a Python module with its weights, and as TorchScript, all of it for the CPU.
+
+    Nothing is written unless the module gives the scores of the model.
 
     Args:
         model: as `study.best_model()` gives it.
         directory: where `network.py`, `weights.pt` and `network.torchscript.pt` are written.
     """
+    model = copy.deepcopy(model).to("cpu").eval()
+    text = python_source(model.layout)
+    _check_source(text, model)
+    weights, script = io.BytesIO(), io.BytesIO()
+    torch.save(model.state_dict(), weights)
+    torch.jit.save(torchscript(model), script)
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
-    (place / SOURCE).write_text(python_source(model.layout))
-    torch.save(model.state_dict(), place / WEIGHTS)
-    torch.jit.save(torchscript(model), str(place / SCRIPT))
+    (place / SOURCE).write_text(text)
+    (place / WEIGHTS).write_bytes(weights.getvalue())
+    (place / SCRIPT).write_bytes(script.getvalue())
 
 
 def torchscript(model: NetworkModule) -> torch.jit.ScriptModule:
@@ -63,6 +78,46 @@ def python_source(layout: Layout) -> str:
     return "\n\n\n".join([f"{title}\n\n{imports}", *_own_classes(stages), "\n".join(_network_class(layout))]) + "\n"
 
 
+def _check_source(text: str, model: NetworkModule) -> None:
+    """Refuse source text that does not run by itself, or gives other scores than the model with the same weights.
+
+    Args:
+        text: from `python_source`.
+        model: on the CPU, as it is outside training.
+    """
+    rows = torch.randn(_ROWS, *model.layout.input_shape, generator=torch.Generator().manual_seed(0))
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            found = _written(text, model)(rows * model.scale + model.mean)
+    except NameError as error:
+        raise ValueError(
+            f"the source text of {_class_at(error, text)} must use nothing but torch, nn, F and itself to be exported, "
+            f"got {error.name}"
+        ) from error
+    except Exception as error:  # classes of the user can fail in any way
+        raise ValueError(f"the exported source text must run by itself, got {type(error).__name__}: {error}") from error
+    with torch.no_grad():
+        wanted = model(rows * model.scale + model.mean)
+    if not torch.allclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True):
+        raise ValueError(f"the exported source text must give the model's scores, got {found[0]} for {wanted[0]}")
+
+
+def _written(text: str, model: NetworkModule) -> nn.Module:
+    """A network of the source text, with the weights of the model."""
+    namespace: dict[str, Any] = {"__name__": "network"}
+    exec(compile(text, SOURCE, "exec", dont_inherit=True), namespace)
+    network: nn.Module = namespace["Network"]()
+    network.load_state_dict(model.state_dict())
+    return network.eval()
+
+
+def _class_at(error: NameError, text: str) -> str:
+    """The class of the source text that an error comes from."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == SOURCE]
+    classes = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    return next(node.name for node in classes if lines[-1] <= (node.end_lineno or 0))
+
+
 def _own_classes(stages: Sequence[Stage]) -> Iterator[str]:
     """The source text of modules that PyTorch does not have, each once."""
     found = dict.fromkeys(stage.layer.blueprint(stage.before, stage.node.settings).own for stage in stages)
@@ -85,8 +140,9 @@ def _network_class(layout: Layout) -> Iterator[str]:
     yield f'    """Takes rows x {shape}, standardises them, and gives rows x {layout.n_outputs} scores."""'
     yield "\n    def __init__(self):"
     yield "        super().__init__()"
-    yield f'        self.register_buffer("mean", torch.zeros({across}))'
-    yield f'        self.register_buffer("scale", torch.ones({across}))'
+    precise = ", dtype=torch.float64" if len(across) == 1 else ""
+    yield f'        self.register_buffer("mean", torch.zeros({across}{precise}))'
+    yield f'        self.register_buffer("scale", torch.ones({across}{precise}))'
     for graph, stages in layout.stages.items():
         for stage in stages:
             after = " x ".join(map(str, stage.after))
@@ -94,7 +150,7 @@ def _network_class(layout: Layout) -> Iterator[str]:
             yield f"        self.{module_name(graph, stage.node)} = {made}  # gives {after}"
     yield f"        self.head = nn.Linear({layout.n_features}, {layout.n_outputs})"
     yield "\n    def forward(self, x):"
-    yield "        x = (x - self.mean) / self.scale"
+    yield "        x = ((x.to(self.mean.dtype) - self.mean) / self.scale).to(self.head.weight.dtype)"
     for graph, stages in layout.stages.items():
         yield f"        {graph}_{INPUT} = x{'.flatten(1)' if len(layout.entries[graph]) == 1 else ''}"
         for stage in stages:

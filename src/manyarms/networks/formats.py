@@ -66,7 +66,8 @@ def read_mat(files: Sequence[Path]) -> Arrays:
         with _reading(file):
             content = loadmat(file)
             arrays[f"x_{part}"] = np.moveaxis(content["X"], -1, 0)
-            arrays[f"y_{part}"] = content["y"].ravel() % 10
+            labels = content["y"].ravel()
+            arrays[f"y_{part}"] = np.where(labels == 10, labels.dtype.type(0), labels)
     return arrays
 
 
@@ -81,7 +82,11 @@ def read_amat(files: Sequence[Path]) -> Arrays:
 def _table(file: Path) -> tuple[Array, Array]:
     with _reading(file):
         rows = np.loadtxt(file, dtype=np.float32, ndmin=2)
-        return rows[:, :-1].reshape(-1, 28, 28), rows[:, -1].astype(np.int64)
+        labels = rows[:, -1]
+        wrong = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
+        if wrong.size:
+            raise ValueError(f"labels must be whole numbers, got {wrong[0]}")
+        return rows[:, :-1].reshape(-1, 28, 28), labels.astype(np.int64)
 
 
 @contextlib.contextmanager

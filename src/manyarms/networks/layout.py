@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .graph import INPUT, Graph, Node
-from .layers import Layer, Shape
+from .layers import Layer, Shape, is_shape
 from .part import Part
 
 
@@ -87,7 +87,7 @@ def layout(graphs: Mapping[str, Graph], parts: Mapping[str, Part], input_shape: 
     for name, part in parts.items():
         shape = (math.prod(shape),) if part.dimensions == 0 else shape
         entries[name] = shape
-        stages[name] = graph_stages(graphs[name], part, shape)
+        stages[name] = graph_stages(name, graphs[name], part, shape)
         shape = stages[name][-1].after
     n_features = math.prod(shape)
     everything = [stage for graph in stages.values() for stage in graph]
@@ -96,14 +96,19 @@ def layout(graphs: Mapping[str, Graph], parts: Mapping[str, Part], input_shape: 
     return Layout(input_shape, entries, stages, n_features, n_outputs, n_parameters, n_flops)
 
 
-def graph_stages(graph: Graph, part: Part, shape: Shape) -> tuple[Stage, ...]:
-    """The nodes of a graph in their places, for inputs of this shape."""
+def graph_stages(name: str, graph: Graph, part: Part, shape: Shape) -> tuple[Stage, ...]:
+    """The nodes of a graph in their places, for inputs of this shape; the name of the graph is for messages."""
     shapes = {INPUT: shape}
     stages = []
     for node in graph.nodes:
         layer = part.layers[node.operation]
         fits, before = fitted([shapes[source] for source in node.inputs], node.combiner)
         shapes[node.id] = after = layer.output_shape(before, node.settings)
+        if after is not before and not is_shape(after, len(before)):
+            raise ValueError(
+                f"node {node.id} ({node.operation}) of graph {name!r}: output_shape of {layer!r} must give {len(before)} whole "
+                f"sizes, each at least 1, for {before}, got {after!r}"
+            )
         stages.append(Stage(node, layer, fits, before, after))
     return tuple(stages)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import checks
 from .graph import ACTIVATIONS, COMBINERS, INPUT, Graph, Node, sorted_inputs
-from .layers import Layer
+from .layers import EVERY, Layer
 
 Option = TypeVar("Option")
 
@@ -24,8 +24,8 @@ class Part:
         layers: the types of layers, all with names of their own.
         dimensions: 0 if the graph is of vectors, 1 of sequences, 2 of images.
         max_nodes: the most layers of the graph.
-        combiners: what can make one of several inputs.
-        activations: what can follow a layer; names of functions in torch.nn.functional, or "identity".
+        combiners: what can make one of several inputs; some of add, multiply and concatenate.
+        activations: what can follow a layer; some of relu, leaky_relu, elu, gelu, silu, tanh, sigmoid and identity.
 
     >>> import numpy as np
     >>> from manyarms.networks import Dense, Dropout
@@ -44,9 +44,11 @@ class Part:
         activations: Sequence[str] = ACTIVATIONS,
     ) -> None:
         types = tuple(layers)
-        _check_layers(types, dimensions)
+        self.dimensions = checks.whole("dimensions", dimensions)
+        if self.dimensions not in EVERY:
+            raise ValueError(f"dimensions must be 0 (vectors), 1 (sequences) or 2 (images), got {dimensions}")
+        _check_layers(types, self.dimensions)
         self.layers = {layer.name: layer for layer in types}
-        self.dimensions = checks.whole("dimensions", dimensions, 0)
         self.max_nodes = checks.whole("max_nodes", max_nodes, 1)
         self.combiners = _names("combiners", combiners, COMBINERS)
         self.activations = _names("activations", activations, ACTIVATIONS)

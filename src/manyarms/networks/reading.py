@@ -23,6 +23,8 @@ def read_graph(name: str, data: Any, part: Part) -> Graph:
     _check_keys(where, data, {"nodes", "next_id"})
     if not isinstance(data["nodes"], list) or not data["nodes"]:
         raise ValueError(f"{where} must have a list of nodes, at least one, got {data['nodes']!r}")
+    if len(data["nodes"]) > part.max_nodes:
+        raise ValueError(f"{where} must have at most {part.max_nodes} nodes, got {len(data['nodes'])}")
     nodes = tuple(_read_node(where, place, each, part) for place, each in enumerate(data["nodes"]))
     _check_connections(where, nodes)
     if not _is_whole(data["next_id"]) or data["next_id"] <= max(node.id for node in nodes):
@@ -37,7 +39,7 @@ def _read_node(where: str, place: int, data: Any, part: Part) -> Node:
     _check_keys(name, data, _NODE_KEYS)
     if not _is_whole(data["id"]) or data["id"] <= INPUT:
         raise ValueError(f"{name} must have a whole number above {INPUT} as id, got {data['id']!r}")
-    if data["operation"] not in part.layers:
+    if not isinstance(data["operation"], str) or data["operation"] not in part.layers:
         raise ValueError(f"{name}: unknown layer {data['operation']!r}, must be one of {', '.join(part.operations)}")
     space = part.layers[data["operation"]].space
     if not space.contains(data["settings"]):

@@ -113,7 +113,7 @@ class NetworkSpace:
         return config.to_json()
 
     def from_json(self, data: Any) -> Network:
-        """The network that `to_json` wrote; what is none of this space's layers, or no graph, is refused."""
+        """The network that `to_json` wrote; what is none of this space's layers, no graph, or beyond the limits is refused."""
         if not isinstance(data, Mapping) or data.keys() != {"graphs", "training"}:
             raise ValueError(f"a network must be a dict with graphs and training, got {data!r:.200}")
         graphs = data["graphs"]
@@ -121,20 +121,30 @@ class NetworkSpace:
             raise ValueError(f"graphs must be a dict with {', '.join(self.parts)}, got {graphs!r:.200}")
         if not self.training.contains(data["training"]):
             raise ValueError(f"training must be of {self.training!r}, got {data['training']!r}")
-        return Network(
+        network = Network(
             {name: read_graph(name, graphs[name], part) for name, part in self.parts.items()}, dict(data["training"])
         )
+        if not self._fits(network.graphs):
+            plan = self.layout(network)
+            raise ValueError(
+                f"a network must be within max_parameters={self.max_parameters} and max_flops={self.max_flops}, got one with "
+                f"{plan.n_parameters:,} parameters that takes {plan.n_flops:,} operations"
+            )
+        return network
 
     def contains(self, config: Any) -> bool:
         """Whether it is a network of this space, within its limits."""
         if not isinstance(config, Network):
             return False
         try:
-            self.from_json(config.to_json())
+            data = config.to_json()
+        except (AttributeError, TypeError, ValueError):  # what should be a graph, a node or settings is something else
+            return False
+        try:
+            self.from_json(data)
         except ValueError:
             return False
-        small = all(len(config.graphs[name].nodes) <= part.max_nodes for name, part in self.parts.items())
-        return small and self._fits(config.graphs)
+        return True
 
     def encode(self, config: Network) -> NDArray[np.float64]:
         """What the network is made of, as a point of the unit cube: forecasts of untried networks are made from it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import checks
+from ..spaces import Choice, Float, Int, Space
+from ..spaces.parameters import Constant, Parameter
 from .building import NetworkModule, build
 from .cycles import Cycle, Precision, seed_of, seeded, subtrain
 from .network import Network
@@ -19,18 +23,47 @@ FILE = "network.pt"
 """The file of a checkpoint."""
 
 _MAKERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "sgd": lambda weights, rate: torch.optim.SGD(weights, rate, momentum=0.9, nesterov=True),
-    "adam": lambda weights, rate: torch.optim.Adam(weights, rate),
-    "adamw": lambda weights, rate: torch.optim.AdamW(weights, rate),
-    "rmsprop": lambda weights, rate: torch.optim.RMSprop(weights, rate),
+    "sgd": functools.partial(torch.optim.SGD, momentum=0.9, nesterov=True),
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+    "rmsprop": torch.optim.RMSprop,
 }
+_REQUIRED: dict[str, Callable[[str, Any], Any]] = {
+    "learning_rate": checks.positive,
+    "batch_size": functools.partial(checks.whole, low=2),  # normalisation needs two
+    "optimiser": functools.partial(checks.one_of, options=tuple(_MAKERS)),
+}
+_KNOWN = _REQUIRED | {"weight_decay": functools.partial(checks.between, low=0)}
 
 
-def make_optimiser(name: str, weights: Iterable[nn.Parameter], rate: float) -> torch.optim.Optimizer:
-    """The optimiser of this name: sgd (with momentum), adam, adamw or rmsprop."""
-    if name not in _MAKERS:
-        raise ValueError(f"optimiser must be one of {', '.join(_MAKERS)}, got {name!r}")
-    return _MAKERS[name](weights, rate)
+def make_optimiser(
+    name: str, weights: Iterable[nn.Parameter], rate: float, weight_decay: float | None = None
+) -> torch.optim.Optimizer:
+    """The optimiser of this name: sgd (with momentum), adam, adamw or rmsprop; without `weight_decay`, with PyTorch's."""
+    options = {} if weight_decay is None else {"weight_decay": weight_decay}
+    return _MAKERS[checks.one_of("optimiser", name, tuple(_MAKERS))](weights, rate, **options)
+
+
+def check_training(training: Space) -> None:
+    """Refuse a space that lacks a parameter of the training, has one that is none, or has values that none can have."""
+    missing = _REQUIRED.keys() - training.parameters.keys()
+    if missing:
+        raise ValueError(f"the space's training must have learning_rate, batch_size and optimiser, got no {min(missing)}")
+    unknown = training.parameters.keys() - _KNOWN.keys()
+    if unknown:
+        raise ValueError(f"the space's training must have no parameters but {', '.join(_KNOWN)}, got {min(unknown)}")
+    for name, parameter in training.parameters.items():
+        for value in _ends(parameter):
+            _KNOWN[name](f"{name} of the space's training", value)
+
+
+def _ends(parameter: Parameter) -> tuple[Any, ...]:
+    """Values of which all must be right for every one to be: the bounds of a number, or each option."""
+    if isinstance(parameter, (Float, Int)):
+        return parameter.low, parameter.high
+    if isinstance(parameter, Choice):
+        return parameter.options
+    return (parameter.value if isinstance(parameter, Constant) else parameter,)
 
 
 @dataclass(slots=True)
@@ -61,7 +94,9 @@ class Trainee:
         """Untrained, with weights that follow from the seed."""
         with seeded(seed, precision.device):
             module = build(network, space).to(precision.device)
-        optimiser = make_optimiser(network.training["optimiser"], module.parameters(), network.training["learning_rate"])
+        training = network.training
+        rate, decay = training["learning_rate"], training.get("weight_decay")
+        optimiser = make_optimiser(training["optimiser"], module.parameters(), rate, decay)
         return cls(network, module, optimiser, precision.scaler(), seed, precision)
 
     @classmethod
@@ -100,7 +135,11 @@ def packed(state: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def read_state(directory: Path, device: torch.device) -> dict[str, Any]:
-    """The state that a pull saved. What is not tensors and plain values is refused, and never run."""
+def read_state(directory: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """The state that a pull saved. What is not tensors and plain values is refused, and never run.
+
+    Modules and optimisers take the tensors of a state to their own devices. Optimisers leave their counts of steps where they
+    were read: on a GPU, each step would wait for them.
+    """
     state: dict[str, Any] = torch.load(directory / FILE, map_location=device, weights_only=True)
     return state

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import io
 import math
 import pickle
+import sys
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,10 @@ import cloudpickle
 from ..checkpoints import is_sound
 from ..core import Pull
 
-STATE = "state.pickle"
+_PICKLED, _TENSORS = "state.pickle", "state.pt"
+"""The files that `save` writes: any object, which runs code when loaded; tensors and plain values, which never do."""
+
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 class DamagedCheckpoint(BaseException):
@@ -38,16 +44,26 @@ class SavedState:
         self._checked = True
         return self._directory
 
+    @property
+    def has_object(self) -> bool:
+        """Whether an object was given to `save`, rather than only files left in `directory`."""
+        return _state_file(self.directory) is not None
+
     def load(self) -> Any:
-        """The object that was saved; None if only files were."""
+        """The object that was saved; None if only files were.
+
+        Tensors and plain values are loaded to the CPU, and run no code. Any other object is a pickle, which runs what is in
+        it: load only those that you trust.
+        """
         directory = self.directory
+        name = _state_file(directory) or _PICKLED
         try:
-            data = (directory / STATE).read_bytes()
+            data = (directory / name).read_bytes()
         except OSError:
             if is_sound(directory):
                 return None
             raise DamagedCheckpoint(directory.name) from None  # dropped since it was checked
-        return pickle.loads(data)
+        return _read_tensors(data) if name == _TENSORS else pickle.loads(data)
 
 
 class RunningPull(Mapping[str, Any]):
@@ -81,6 +97,7 @@ class RunningPull(Mapping[str, Any]):
         self.refused = 0  # bytes that found no room
         self._previous = SavedState(previous) if previous is not None else None
         self._staged = staged
+        self._saved_as: str | None = None
         self._room = room
 
     @property
@@ -100,15 +117,23 @@ class RunningPull(Mapping[str, Any]):
         return self._staged
 
     def load(self) -> Any:
-        """What the arm's last pull saved; None on its first."""
+        """What the arm's last pull saved, as `SavedState.load` gives it; None on its first."""
         return self._previous.load() if self._previous is not None else None
 
     def save(self, state: Any) -> None:
         """Save any Python object, to be loaded by the arm's next pull, by its mutants and by `study.best_model()`.
 
+        PyTorch's tensors, alone or in dicts, lists, tuples and sets with plain values, such as the `state_dict()` of a module
+        or an optimiser, are written to `state.pt` by `torch.save`: loading them runs no code, and gives them on the CPU,
+        wherever they were. Any other object is pickled, to `state.pickle`.
+
         If the disk is full the pull goes on without: the arm will be trained again to this point should it be needed.
         """
-        self.save_file(STATE, cloudpickle.dumps(state))
+        name, data = _packed(state)
+        if self._saved_as is not None and self._saved_as != name:
+            (self._staged / self._saved_as).unlink(missing_ok=True)  # what counts is the last time
+        self._saved_as = name
+        self.save_file(name, data)
 
     def save_file(self, name: str, data: bytes) -> None:
         """Save bytes as a file in `directory`, or go on without as `save` does: for those with a format of their own."""
@@ -144,3 +169,57 @@ class RunningPull(Mapping[str, Any]):
 def finite_curve(curve: list[float]) -> tuple[float, ...]:
     """The reported rewards that can be stored."""
     return tuple(point for point in curve if math.isfinite(point))
+
+
+def _state_file(directory: Path) -> str | None:
+    """The name of the file with the object that was saved; None if there is none. `state.pt` beside a pickle is the user's."""
+    return next((name for name in (_PICKLED, _TENSORS) if (directory / name).is_file()), None)
+
+
+def _packed(state: Any) -> tuple[str, bytes]:
+    """The file that a state is written to: its name, and its content."""
+    torch = sys.modules.get("torch")  # not imported, it has made no tensors
+    if torch is not None and _is_tensors(state, torch):
+        file = io.BytesIO()
+        try:
+            torch.save(state, file)
+            file.seek(0)
+            torch.load(file, map_location="meta", weights_only=True)  # without the numbers, so it costs little
+            return _TENSORS, file.getvalue()
+        except Exception:  # which values can be read back so depends on the version
+            pass
+    return _PICKLED, cloudpickle.dumps(state)
+
+
+def _is_tensors(state: Any, torch: Any) -> bool:
+    """Whether a state is made of nothing but tensors, at least one, and plain values.
+
+    Types are compared exactly, since a class derived from these can bring code. What is attached to a tensor, or to an
+    ordered dict, is saved with it, so it is looked at too.
+    """
+    rest, seen, found = [state], set(), False
+    while rest:
+        part = rest.pop()
+        kind = type(part)
+        if kind in _PLAIN or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if kind in (list, tuple, set):
+            rest += part
+        elif kind in (dict, OrderedDict):
+            rest += [*part, *part.values()]
+        elif kind in (torch.Tensor, torch.nn.Parameter):
+            found = True
+        else:
+            return False
+        attached = getattr(part, "__dict__", {})
+        rest += [*attached, *attached.values()]
+    return found
+
+
+def _read_tensors(data: bytes) -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError('loading a state with tensors needs PyTorch: pip install "manyarms[torch]"') from None
+    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)

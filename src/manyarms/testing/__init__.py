@@ -1,9 +1,10 @@
-"""Contracts that any space, strategy, journal or runner must pass: test yours with one parametrised line."""
+"""Contracts that any space, strategy, journal, runner or layer must pass: test yours with one parametrised line."""
 
 from .journals import JOURNAL_CHECKS, STORAGE_CHECKS
+from .layers import check_layer
 from .runners import RUNNER_CHECKS
 from .simulation import play
 from .spaces import SPACE_CHECKS
 from .strategies import STRATEGY_CHECKS
 
-__all__ = ["JOURNAL_CHECKS", "RUNNER_CHECKS", "SPACE_CHECKS", "STORAGE_CHECKS", "STRATEGY_CHECKS", "play"]
+__all__ = ["JOURNAL_CHECKS", "RUNNER_CHECKS", "SPACE_CHECKS", "STORAGE_CHECKS", "STRATEGY_CHECKS", "check_layer", "play"]

@@ -1,11 +1,12 @@
 """The types of layers that graphs are made of; a subclass of `Layer` is a new one."""
 
-from .layer import Layer, Settings, Shape
+from .layer import EVERY, Layer, Settings, Shape, is_shape
 from .local import AveragePool, Convolution, MaxPool
 from .plain import Dense, Dropout, Identity, Normalisation
 from .sequences import Attention, Recurrent
 
 __all__ = [
+    "EVERY",
     "Attention",
     "AveragePool",
     "Convolution",
@@ -18,4 +19,5 @@ __all__ = [
     "Recurrent",
     "Settings",
     "Shape",
+    "is_shape",
 ]

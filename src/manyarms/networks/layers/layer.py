@@ -18,6 +18,16 @@ EVERY = (0, 1, 2)
 """The dimensions of layers that take vectors, sequences and images."""
 
 
+def is_shape(value: object, n_sizes: int) -> bool:
+    """Whether it is a tuple of so many whole sizes, each at least 1."""
+    if not isinstance(value, tuple) or len(value) != n_sizes:
+        return False
+    for size in value:  # noqa: SIM110  # every mutation comes here, and a generator takes twice as long
+        if type(size) is not int or size < 1:
+            return False
+    return True
+
+
 class Layer:
     """A type of layer. A new one is a subclass with a name and a `blueprint`; what it does not say is taken from here.
 
@@ -46,7 +56,7 @@ class Layer:
             self.space = _like(self.name, space, type(self).space)
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        """What becomes of an input of this shape."""
+        """What becomes of an input of this shape: as many sizes, each at least 1."""
         return shape
 
     def n_parameters(self, shape: Shape, settings: Settings) -> int:
