@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from manyarms.networks import Classifier
     from manyarms.problems.images import Images
 
+BATCH_SIZES = (64, 128, 256)  # small ones take long on a CPU
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "mrbi": "MRBI"}
 
 
@@ -28,13 +29,13 @@ def _option(default: int, text: str) -> Any:
 class Scale:
     """Each field is an option of the command."""
 
-    train: int = _option(1000, "images to train on")
-    valid: int = _option(1000, "images to validate on")
+    train: int = _option(3000, "images to train on")
+    valid: int = _option(3000, "images to validate on")
     test: int = _option(2000, "images to test on")
     shrink: int = _option(2, "height and width are divided by this, by average pooling")
     nodes: int = _option(6, "most nodes of the graph of images; the other has half as many")
     parameters: int = _option(50_000, "most parameters of a network")
-    flops: int = _option(500_000, "most multiplications and additions of a network for an image")
+    flops: int = _option(200_000, "most multiplications and additions of a network for an image")
     epochs: int = _option(1, "of a step, which is one cosine cycle of the learning rate")
     budget: int = _option(1000, "steps of a search: T")
     steps: int = _option(10, "most steps of a network: N")
@@ -67,7 +68,8 @@ class Scale:
     @property
     def training(self) -> str:
         """The training of a network in words."""
-        return f"a step is one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)}, N = {self.steps}"
+        batches = f"{BATCH_SIZES[0]} to {BATCH_SIZES[-1]}"
+        return f"a step is one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)} in batches of {batches}, N = {self.steps}"
 
     def __str__(self) -> str:
         return f"{self.images}; {self.limits}; {self.training}, T = {self.budget:,}"
@@ -81,7 +83,7 @@ def load_images(dataset: str, scale: Scale) -> Images:
     from manyarms.problems.images import Images
 
     with warnings.catch_warnings(action="ignore", category=ManyarmsWarning):  # that it is a subset: the scale is printed anyway
-        everything = data.load(dataset)
+        everything = data.load(dataset, n_valid=scale.valid)
     rng = np.random.default_rng(0)
     arrays: list[Any] = []
     for part in ("train", "valid", "test"):
@@ -104,10 +106,12 @@ def shrunk(x: Any, factor: int) -> Any:
 
 def make_classifier(dataset: str, scale: Scale, warm: bool = True, **options: Any) -> Classifier:
     """The function of a study on a set of images; `options` are of the space."""
+    import manyarms as ma
     from manyarms import networks
 
     images = load_images(dataset, scale)
     limits = {"max_nodes": scale.nodes, "max_parameters": scale.parameters, "max_flops": scale.flops}
-    space = networks.image_space(images.shape, images.n_classes, **limits, **options)
+    training = ma.Space(**{**networks.TRAINING.parameters, "batch_size": ma.Choice(*BATCH_SIZES, ordered=True)})
+    space = networks.image_space(images.shape, images.n_classes, training=training, **limits, **options)
     arrays = images.x_train, images.y_train, images.x_valid, images.y_valid
     return networks.Classifier(space, *arrays, epochs=scale.epochs, warm=warm)
