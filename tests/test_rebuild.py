@@ -11,7 +11,7 @@ import manyarms as ma
 from manyarms.checkpoints import is_sound
 from manyarms.core import Arm, Pull
 from manyarms.rebuild import pull_seed, recipe
-from manyarms.runners.running import SavedState
+from manyarms.runners.states import SavedState
 from manyarms.runners.task import Slice
 from manyarms.tally import ArmRecord
 

@@ -13,7 +13,7 @@ from .errors import CheckpointLost, ManyarmsWarning
 from .knowledge import Knowledge
 from .rebuild import pull_seed, recipe
 from .runners.execute import Function, retrain
-from .runners.running import SavedState
+from .runners.states import SavedState
 from .runners.task import Slice, Task
 from .tally import Flight
 

@@ -7,7 +7,7 @@ import pytest
 from manyarms.core import Arm, Pull
 from manyarms.runners import RunningPull
 from manyarms.runners.execute import execute
-from manyarms.runners.running import DamagedCheckpoint, SavedState
+from manyarms.runners.states import DamagedCheckpoint, SavedState
 from manyarms.testing.runners import make_task
 
 

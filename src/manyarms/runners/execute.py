@@ -14,7 +14,8 @@ from typing import Any
 
 from ..checkpoints import remove, seal, sealed_size
 from ..core import Outcome
-from .running import DamagedCheckpoint, RunningPull, finite_curve
+from .running import RunningPull, finite_curve
+from .states import DamagedCheckpoint
 from .task import Slice, Task
 
 Function = Callable[..., Any]

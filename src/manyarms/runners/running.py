@@ -3,67 +3,13 @@
 from __future__ import annotations
 
 import copy
-import io
 import math
-import pickle
-import sys
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
-
-from ..checkpoints import is_sound
 from ..core import Pull
-
-_PICKLED, _TENSORS = "state.pickle", "state.pt"
-"""The files that `save` writes: any object, which runs code when loaded; tensors and plain values, which never do."""
-
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-
-
-class DamagedCheckpoint(BaseException):
-    """A checkpoint is not what it was when it was saved. Not an `Exception`: no user code should swallow it."""
-
-
-class SavedState:
-    """What another pull saved: its files in `directory`, or the object it gave to `save`."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._checked = False
-        self.used = False
-
-    @property
-    def directory(self) -> Path:
-        """The files, checked against their checksums."""
-        self.used = True
-        if not self._checked and not is_sound(self._directory):
-            raise DamagedCheckpoint(self._directory.name)
-        self._checked = True
-        return self._directory
-
-    @property
-    def has_object(self) -> bool:
-        """Whether an object was given to `save`, rather than only files left in `directory`."""
-        return _state_file(self.directory) is not None
-
-    def load(self) -> Any:
-        """The object that was saved; None if only files were.
-
-        Tensors and plain values are loaded to the CPU, and run no code. Any other object is a pickle, which runs what is in
-        it: load only those that you trust.
-        """
-        directory = self.directory
-        name = _state_file(directory) or _PICKLED
-        try:
-            data = (directory / name).read_bytes()
-        except OSError:
-            if is_sound(directory):
-                return None
-            raise DamagedCheckpoint(directory.name) from None  # dropped since it was checked
-        return _read_tensors(data) if name == _TENSORS else pickle.loads(data)
+from .states import SavedState, packed
 
 
 class RunningPull(Mapping[str, Any]):
@@ -129,7 +75,7 @@ class RunningPull(Mapping[str, Any]):
 
         If the disk is full the pull goes on without: the arm will be trained again to this point should it be needed.
         """
-        name, data = _packed(state)
+        name, data = packed(state)
         if self._saved_as is not None and self._saved_as != name:
             (self._staged / self._saved_as).unlink(missing_ok=True)  # what counts is the last time
         self._saved_as = name
@@ -169,57 +115,3 @@ class RunningPull(Mapping[str, Any]):
 def finite_curve(curve: list[float]) -> tuple[float, ...]:
     """The reported rewards that can be stored."""
     return tuple(point for point in curve if math.isfinite(point))
-
-
-def _state_file(directory: Path) -> str | None:
-    """The name of the file with the object that was saved; None if there is none. `state.pt` beside a pickle is the user's."""
-    return next((name for name in (_PICKLED, _TENSORS) if (directory / name).is_file()), None)
-
-
-def _packed(state: Any) -> tuple[str, bytes]:
-    """The file that a state is written to: its name, and its content."""
-    torch = sys.modules.get("torch")  # not imported, it has made no tensors
-    if torch is not None and _is_tensors(state, torch):
-        file = io.BytesIO()
-        try:
-            torch.save(state, file)
-            file.seek(0)
-            torch.load(file, map_location="meta", weights_only=True)  # without the numbers, so it costs little
-            return _TENSORS, file.getvalue()
-        except Exception:  # which values can be read back so depends on the version
-            pass
-    return _PICKLED, cloudpickle.dumps(state)
-
-
-def _is_tensors(state: Any, torch: Any) -> bool:
-    """Whether a state is made of nothing but tensors, at least one, and plain values.
-
-    Types are compared exactly, since a class derived from these can bring code. What is attached to a tensor, or to an
-    ordered dict, is saved with it, so it is looked at too.
-    """
-    rest, seen, found = [state], set(), False
-    while rest:
-        part = rest.pop()
-        kind = type(part)
-        if kind in _PLAIN or id(part) in seen:
-            continue
-        seen.add(id(part))
-        if kind in (list, tuple, set):
-            rest += part
-        elif kind in (dict, OrderedDict):
-            rest += [*part, *part.values()]
-        elif kind in (torch.Tensor, torch.nn.Parameter):
-            found = True
-        else:
-            return False
-        attached = getattr(part, "__dict__", {})
-        rest += [*attached, *attached.values()]
-    return found
-
-
-def _read_tensors(data: bytes) -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise ImportError('loading a state with tensors needs PyTorch: pip install "manyarms[torch]"') from None
-    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
