@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument(
         "--environment", type=Path, default=Path("build/dragon-venv"), help="of dragon (default build/dragon-venv)"
     )
-    Scale.add_options(parser, train=500, valid=1000, budget=100, steps=5)
+    Scale.add_options(parser, train=500, valid=1000, epochs=1, budget=100, steps=5)
     arguments = parser.parse_args()
     scale, small = Scale.of(arguments), replace(Scale.of(arguments), budget=arguments.trouble)
     environment, folder = arguments.environment.resolve(), arguments.folder.resolve()

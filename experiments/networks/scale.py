@@ -29,16 +29,16 @@ def _option(default: int, text: str) -> Any:
 class Scale:
     """Each field is an option of the command."""
 
-    train: int = _option(3000, "images to train on")
-    valid: int = _option(3000, "images to validate on")
+    train: int = _option(1000, "images to train on")
+    valid: int = _option(2000, "images to validate on")
     test: int = _option(2000, "images to test on")
     shrink: int = _option(2, "height and width are divided by this, by average pooling")
     nodes: int = _option(6, "most nodes of the graph of images; the other has half as many")
     parameters: int = _option(50_000, "most parameters of a network")
     flops: int = _option(200_000, "most multiplications and additions of a network for an image")
-    epochs: int = _option(1, "of a step, which is one cosine cycle of the learning rate")
-    budget: int = _option(1000, "steps of a search: T")
-    steps: int = _option(10, "most steps of a network: N")
+    epochs: int = _option(4, "of a step, which is one cosine cycle of the learning rate")
+    budget: int = _option(480, "steps of a search: T")
+    steps: int = _option(6, "most steps of a network: N")
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser, **defaults: int) -> None:
