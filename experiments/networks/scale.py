@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from manyarms.networks import Classifier
     from manyarms.problems.images import Images
 
-BATCH_SIZES = (64, 128, 256)  # small ones take long on a CPU
+BATCH_SIZES = (32, 64, 128, 256)
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "mrbi": "MRBI"}
 
 
@@ -37,6 +37,7 @@ class Scale:
     parameters: int = _option(50_000, "most parameters of a network")
     flops: int = _option(200_000, "most multiplications and additions of a network for an image")
     epochs: int = _option(4, "of a step, which is one cosine cycle of the learning rate")
+    batch: int = _option(64, "smallest batch that is searched, of 32 to 256; small ones take long on a CPU")
     budget: int = _option(480, "steps of a search: T")
     steps: int = _option(6, "most steps of a network: N")
 
@@ -68,8 +69,8 @@ class Scale:
     @property
     def training(self) -> str:
         """The training of a network in words."""
-        batches = f"{BATCH_SIZES[0]} to {BATCH_SIZES[-1]}"
-        return f"a step is one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)} in batches of {batches}, N = {self.steps}"
+        cycle = f"one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)} in batches of {self.batch} to {BATCH_SIZES[-1]}"
+        return f"a step is {cycle}, N = {self.steps}"
 
     def __str__(self) -> str:
         return f"{self.images}; {self.limits}; {self.training}, T = {self.budget:,}"
@@ -104,14 +105,15 @@ def shrunk(x: Any, factor: int) -> Any:
     return x.reshape(rows, height, factor, width, factor, -1).mean(axis=(2, 4))
 
 
-def make_classifier(dataset: str, scale: Scale, warm: bool = True, **options: Any) -> Classifier:
-    """The function of a study on a set of images; `options` are of the space."""
+def make_classifier(dataset: str, scale: Scale, warm: bool = True) -> Classifier:
+    """The function of a study on a set of images."""
     import manyarms as ma
     from manyarms import networks
 
     images = load_images(dataset, scale)
     limits = {"max_nodes": scale.nodes, "max_parameters": scale.parameters, "max_flops": scale.flops}
-    training = ma.Space(**{**networks.TRAINING.parameters, "batch_size": ma.Choice(*BATCH_SIZES, ordered=True)})
-    space = networks.image_space(images.shape, images.n_classes, training=training, **limits, **options)
+    batches = ma.Choice(*(size for size in BATCH_SIZES if size >= scale.batch), ordered=True)
+    training = ma.Space(**{**networks.TRAINING.parameters, "batch_size": batches})
+    space = networks.image_space(images.shape, images.n_classes, training=training, **limits)
     arrays = images.x_train, images.y_train, images.x_valid, images.y_valid
     return networks.Classifier(space, *arrays, epochs=scale.epochs, warm=warm)
