@@ -67,7 +67,7 @@ SEARCHES: dict[tuple[str, str], Callable[..., Any]] = {
 
 @functools.cache  # read once in each process
 def load(setting: str) -> NetworkProblem:
-    return mnist_mlp(load_images("mnist", N_VALID), setting, LONGEST)
+    return mnist_mlp(load_images("mnist", n_valid=N_VALID), setting, LONGEST)
 
 
 def run(job: tuple[str, str, int, int]) -> tuple[int, list[Point]]:

@@ -4,8 +4,9 @@ from .curves import CurveWorld
 from .estimators import boosted_trees, digits_mlp
 from .fitted import FittedProblem
 from .hartmann import Hartmann
-from .images import Images, load_images
+from .images import Images
 from .protocol import Problem, evaluate, regret
+from .published import load_images
 from .reservoirs import Reservoir
 from .surrogates import RBV2_TASKS, SurrogateProblem, rbv2_xgboost
 from .surveys import Survey, survey

@@ -1,21 +1,16 @@
-"""Images to train on: MNIST, CIFAR-10 and SVHN from the data folder, or arrays of the user."""
+"""Images to train on, to validate on and to test on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
-from ..errors import ManyarmsError
-from .tables import data_folder
 
 Array = NDArray[Any]
-
-_NAMES = ("mnist", "cifar10", "svhn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,39 +65,3 @@ class Images:
     def n_classes(self) -> int:
         """How many labels there are."""
         return int(self.y_train.max()) + 1
-
-
-def load_images(name: str, n_valid: int | None = None) -> Images:
-    """A published set from the folder `images` of the data folder; test images are those of the publishers.
-
-    Args:
-        name: "mnist", "cifar10" or "svhn"; of the first two a smaller file, such as mnist_sub.npz, does too.
-        n_valid: how many of the training images are kept to validate on; by default a tenth.
-    """
-    checks.one_of("name", name, _NAMES)
-    folder = data_folder() / "images"
-    x, y, x_test, y_test = _svhn(folder) if name == "svhn" else _npz(folder, name)
-    return Images.split(x, y, len(y) // 10 if n_valid is None else n_valid, x_test, y_test)
-
-
-def _npz(folder: Path, name: str) -> tuple[Array, Array, Array, Array]:
-    arrays = np.load(_found(folder, f"{name}.npz", f"{name}_sub.npz"))
-    return arrays["x_train"], arrays["y_train"], arrays["x_test"], arrays["y_test"]
-
-
-def _svhn(folder: Path) -> tuple[Array, Array, Array, Array]:
-    """As published: the rows come last, and the label 10 is the digit 0."""
-    from scipy.io import loadmat
-
-    train, test = (loadmat(_found(folder, f"{part}_32x32.mat")) for part in ("train", "test"))
-    x, x_test = (part["X"].transpose(3, 0, 1, 2) for part in (train, test))
-    return x, train["y"].ravel() % 10, x_test, test["y"].ravel() % 10
-
-
-def _found(folder: Path, *names: str) -> Path:
-    """The first of the files that is there."""
-    for name in names:
-        if (folder / name).is_file():
-            return folder / name
-    hint = "arrays of your own can be given as images=Images(...)"
-    raise ManyarmsError(f"there is no {' or '.join(names)} in {str(folder)!r}; {hint}")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import manyarms as ma
-from manyarms.networks import data
+from manyarms.problems import load_images
 
 RNG = np.random.default_rng(0)
 GREY = RNG.integers(0, 256, (30, 28, 28)).astype(np.uint8)
@@ -37,16 +37,16 @@ def write_npz(folder, name, x, **changes):
 )
 def test_arrays_are_read_and_a_part_kept_to_validate_on(tmp_path, name, file, x):
     write_npz(tmp_path, file, x)
-    images = data.load(name, tmp_path)
+    images = load_images(name, tmp_path)
     assert len(images.x_train) == 27 and len(images.x_valid) == 3 and np.array_equal(images.x_test, x[::-1])
-    assert len(data.load(name, tmp_path, n_valid=10).y_train) == 20
-    assert not np.array_equal(data.load(name, tmp_path, seed=1).x_valid, images.x_valid)
+    assert len(load_images(name, tmp_path, n_valid=10).y_train) == 20
+    assert not np.array_equal(load_images(name, tmp_path, seed=1).x_valid, images.x_valid)
 
 
 def test_a_file_with_validation_images_of_its_own_keeps_them(tmp_path):
     write_npz(tmp_path, "mrbi", GREY, x_valid=GREY[:5], y_valid=LABELS[:5])
-    assert len(data.load("mrbi", tmp_path).y_train) == 30 and len(data.load("mrbi", tmp_path).y_valid) == 5
-    assert len(data.load("mrbi", tmp_path, n_valid=7).y_valid) == 7
+    assert len(load_images("mrbi", tmp_path).y_train) == 30 and len(load_images("mrbi", tmp_path).y_valid) == 5
+    assert len(load_images("mrbi", tmp_path, n_valid=7).y_valid) == 7
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_part_of_a_set_or_a_stand_in_is_read_with_a_warning(tmp_path, name, fi
     valid = {"x_valid": x[:kept], "y_valid": LABELS[:kept]} if kept else {}
     write_npz(tmp_path, file, x, x_test=x[:2], y_test=LABELS[:2], **valid)
     with pytest.warns(ma.ManyarmsWarning) as warned:
-        data.load(name, tmp_path)
+        load_images(name, tmp_path)
     assert [str(warning.message) for warning in warned] == [message]
     assert warned[0].filename == __file__
 
@@ -71,9 +71,9 @@ def test_a_whole_set_is_read_first_without_a_word(tmp_path):
     write_npz(tmp_path, "mnist_sub", GREY[:20], y_train=LABELS[:20], y_test=LABELS[:20])
     write_idx(tmp_path, GREY[:25])
     with warnings.catch_warnings(action="error"):
-        assert len(data.load("mnist", tmp_path).y_test) == 25  # as published
+        assert len(load_images("mnist", tmp_path).y_test) == 25  # as published
         write_npz(tmp_path, "mnist", GREY)
-        assert len(data.load("mnist", tmp_path).y_test) == 30
+        assert len(load_images("mnist", tmp_path).y_test) == 30
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -81,8 +81,8 @@ def test_a_folder_named_after_the_set_comes_before_files_of_the_same_names(tmp_p
     (tmp_path / "fashion_mnist").mkdir()
     write_idx(tmp_path, GREY[:20])
     write_idx(tmp_path / "fashion_mnist", GREY[20:], packed)
-    assert len(data.load("mnist", tmp_path).y_test) == 20
-    assert len(data.load("fashion_mnist", tmp_path).y_test) == 10
+    assert len(load_images("mnist", tmp_path).y_test) == 20
+    assert len(load_images("fashion_mnist", tmp_path).y_test) == 10
 
 
 def idx(array):
@@ -106,7 +106,7 @@ def test_mnist_is_read_as_published(tmp_path, name, packed):
         for kind, array in (("images-idx3", x), ("labels-idx1", y)):
             content = gzip.compress(idx(array)) if packed else idx(array)
             (tmp_path / name / f"{part}-{kind}-ubyte{'.gz' if packed else ''}").write_bytes(content)
-    images = data.load(name, tmp_path, n_valid=4)
+    images = load_images(name, tmp_path, n_valid=4)
     assert np.array_equal(images.x_test, GREY[:9]) and np.array_equal(images.y_test, LABELS[:9]) and len(images.y_train) == 26
 
 
@@ -115,7 +115,7 @@ def test_cifar_is_read_as_published(tmp_path):
         x, y = COLOUR[5 * number : 5 * number + 5], LABELS[5 * number : 5 * number + 5]
         rows = np.concatenate([y[:, None], x.transpose(0, 3, 1, 2).reshape(5, -1)], axis=1)
         (tmp_path / (f"data_batch_{number + 1}.bin" if number < 5 else "test_batch.bin")).write_bytes(rows.tobytes())
-    images = data.load("cifar10", tmp_path, n_valid=1)
+    images = load_images("cifar10", tmp_path, n_valid=1)
     assert (
         np.array_equal(images.x_test, COLOUR[25:]) and np.array_equal(images.y_test, LABELS[25:]) and len(images.y_train) == 24
     )
@@ -130,7 +130,7 @@ def write_mat(folder, y):
 
 def test_svhn_is_read_as_published(tmp_path):
     write_mat(tmp_path, np.where(LABELS, LABELS, 10))
-    images = data.load("svhn", tmp_path)
+    images = load_images("svhn", tmp_path)
     assert np.array_equal(images.x_test, COLOUR) and np.array_equal(images.y_test, LABELS)
 
 
@@ -139,7 +139,7 @@ def test_labels_of_svhn_beyond_ten_are_refused(tmp_path, wrong):
     write_mat(tmp_path, np.where(LABELS == 3, wrong, LABELS).astype(np.uint8))
     message = rf"train_32x32.mat, .*: y_train must be whole numbers from 0 to 9, got uint8 from 0 to {wrong}"
     with pytest.raises(ma.ManyarmsError, match=message):
-        data.load("svhn", tmp_path)
+        load_images("svhn", tmp_path)
 
 
 def write_amat(folder, y):
@@ -153,12 +153,12 @@ def test_labels_of_mrbi_that_are_not_whole_are_refused(tmp_path, wrong):
     write_amat(tmp_path, np.where(LABELS == 3, wrong, LABELS))
     message = rf"train_valid.amat cannot be read: ValueError: labels must be whole numbers, got {wrong}"
     with pytest.raises(ma.ManyarmsError, match=message):
-        data.load("mrbi", tmp_path)
+        load_images("mrbi", tmp_path)
 
 
 def test_mrbi_is_read_as_published(tmp_path):
     write_amat(tmp_path, LABELS)
-    images = data.load("mrbi", tmp_path)
+    images = load_images("mrbi", tmp_path)
     assert np.allclose(images.x_test, GREY / 255, atol=1e-5) and len(images.y_valid) == 29
 
 
@@ -166,16 +166,16 @@ def test_without_a_folder_it_looks_in_the_data_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path))
     (tmp_path / "images").mkdir()
     write_npz(tmp_path / "images", "mnist", GREY)
-    assert data.load("mnist").shape == (1, 28, 28)
+    assert load_images("mnist").shape == (1, 28, 28)
 
 
 def test_a_missing_set_says_where_it_looked_and_what_it_needs(tmp_path):
     with pytest.raises(ma.ManyarmsError) as error:
-        data.load("svhn", tmp_path)
+        load_images("svhn", tmp_path)
     for words in (str(tmp_path), str(tmp_path / "svhn"), "train_32x32.mat and test_32x32.mat", "svhn.npz", "MANYARMS_DATA"):
         assert words in str(error.value)
     with pytest.raises(ValueError, match="name must be one of 'mnist', 'fashion_mnist'"):
-        data.load("imagenet", tmp_path)
+        load_images("imagenet", tmp_path)
 
 
 WRONG = {
@@ -198,35 +198,35 @@ WRONG = {
 def test_a_wrong_file_says_what_it_needs(tmp_path, changes, message):
     write_npz(tmp_path, "mnist", GREY, **changes)
     with pytest.raises(ma.ManyarmsError, match=message):
-        data.load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", pickle.dumps([1, 2])], ids=["empty", "broken", "pickle"])
 def test_a_damaged_file_is_named(tmp_path, content):
     (tmp_path / "mnist.npz").write_bytes(content)
     with pytest.raises(ma.ManyarmsError, match=r"mnist.npz cannot be read"):
-        data.load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
     for file in ("train_32x32.mat", "test_32x32.mat"):
         (tmp_path / file).write_bytes(content)
     with pytest.raises(ma.ManyarmsError, match=r"train_32x32.mat cannot be read"):
-        data.load("svhn", tmp_path)
+        load_images("svhn", tmp_path)
 
 
 def test_other_damaged_formats_are_named_too(tmp_path):
     for file in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"):
         (tmp_path / file).write_bytes(b"\0\0\x08\x03 too short")
     with pytest.raises(ma.ManyarmsError, match="train-images-idx3-ubyte cannot be read"):
-        data.load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
     (tmp_path / "train-images-idx3-ubyte").write_bytes(b"text")
     with pytest.raises(ma.ManyarmsError, match="no IDX file of bytes"):
-        data.load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
     for file in (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin"):
         (tmp_path / file).write_bytes(b"12345")
     with pytest.raises(ma.ManyarmsError, match=r"data_batch_1.bin cannot be read"):
-        data.load("cifar10", tmp_path)
+        load_images("cifar10", tmp_path)
 
 
 def test_without_a_data_folder_it_says_where_it_looked_and_for_what(tmp_path, monkeypatch):
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(ma.ManyarmsError, match=r"mnist was not found: looked in .* and '.*nowhere/images' for mnist\.npz"):
-        data.load("mnist")
+        load_images("mnist")
