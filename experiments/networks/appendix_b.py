@@ -160,9 +160,9 @@ def draw(found: dict[str, list[float]], families: Sequence[Family], dataset: str
 def main() -> None:
     """Train, report and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=int, default=120, metavar="n", help="random networks on each set (default 120)")
-    parser.add_argument("--mutants", type=int, default=20, metavar="n", help="mutants of each parent (default 20)")
-    parser.add_argument("--sets", nargs="+", choices=TITLES, default=list(TITLES), metavar="set", help="of images")
+    parser.add_argument("--networks", type=int, default=100, metavar="n", help="random networks on each set (default 100)")
+    parser.add_argument("--mutants", type=int, default=12, metavar="n", help="mutants of each parent (default 12)")
+    parser.add_argument("--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="set", help="of images")
     parser.add_argument("--workers", type=int, default=2, metavar="n", help="networks in training at once (default 2)")
     Scale.add_options(parser)
     arguments = parser.parse_args()
