@@ -162,7 +162,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=100, metavar="n", help="random networks on each set (default 100)")
     parser.add_argument("--mutants", type=int, default=12, metavar="n", help="mutants of each parent (default 12)")
-    parser.add_argument("--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="set", help="of images")
+    parser.add_argument(
+        "--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="set", help="of images"
+    )
     parser.add_argument("--workers", type=int, default=2, metavar="n", help="networks in training at once (default 2)")
     Scale.add_options(parser)
     arguments = parser.parse_args()
