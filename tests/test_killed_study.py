@@ -30,10 +30,11 @@ def uninterrupted(storage: str, workers: int) -> None:
 @pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_study_killed_at_fifty_moments_decides_what_an_uninterrupted_one_does(tmp_path, workers):
+@pytest.mark.parametrize("kills", [15, pytest.param(50, marks=pytest.mark.slow)])
+def test_a_study_killed_at_many_moments_decides_what_an_uninterrupted_one_does(tmp_path, workers, kills):
     whole, broken = f"{tmp_path}/whole.db", f"{tmp_path}/broken.db"
     uninterrupted(whole, workers)
-    assert killed(broken, workers, kills=50) == 50
+    assert killed(broken, workers, kills) == kills
     assert chained.decisions(broken) == chained.decisions(whole)
     with ma.load_study(broken) as study:
         assert list(audit(study.journal)) == []
