@@ -182,8 +182,9 @@ def main() -> None:
     reference = make("ours", "reference", small)
     whole = finished(reference.run(), reference)
     kills["ours"]["without the kill"] = f"{whole['valid']:.3f}"
-    words = f"{scale.images}; graphs of at most {scale.nodes} and {max(1, scale.nodes // 2)} nodes; {scale.training}"
-    print(f"Scale: {words}, T = {scale.budget:,}; {arguments.seeds} seeds. {time.perf_counter() - began:.0f} seconds.\n")
+    words = f"{scale.images}; graphs of at most {scale.nodes} and {max(1, scale.nodes // 2)} nodes"
+    words += f"; a step is {scale.cycle}, N = {scale.steps}, T = {scale.budget:,}; {arguments.seeds} seeds"
+    print(f"Scale: {words}. {time.perf_counter() - began:.0f} seconds.\n")
     print(markdown(("", *SIDES.values()), rows(compared, nans, kills, small.budget)))
 
 

@@ -69,8 +69,12 @@ class Scale:
     @property
     def training(self) -> str:
         """The training of a network in words."""
-        cycle = f"one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)} in batches of {self.batch} to {BATCH_SIZES[-1]}"
-        return f"a step is {cycle}, N = {self.steps}"
+        return f"a step is {self.cycle} in batches of {self.batch} to {BATCH_SIZES[-1]}, N = {self.steps}"
+
+    @property
+    def cycle(self) -> str:
+        """A step in words."""
+        return f"one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)}"
 
     def __str__(self) -> str:
         return f"{self.images}; {self.limits}; {self.training}, T = {self.budget:,}"
