@@ -118,6 +118,24 @@ def test_a_study_of_a_space_of_ones_own_falls_back_to_the_best_last_reward(stora
         pd.testing.assert_frame_equal(view.pulls_dataframe(), study.pulls_dataframe())
 
 
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_a_study_of_a_space_of_ones_own_is_whole_where_the_space_is_given(storage, direction):
+    with run(storage, direction=direction, space=Walk()) as study, ma.load_study(storage, space=Walk()) as view:
+        assert_same(view, study)
+
+
+def test_a_space_that_is_not_that_of_the_study_is_refused(storage):
+    class Jump(Walk):
+        def sample(self, rng):
+            return {"x": float(rng.random() / 2)}
+
+    with run(storage, space=Walk()):
+        with pytest.raises(ma.StudyMismatch, match="asks for arm 0 from 0"):
+            ma.load_study(storage, space=Jump())
+        with pytest.raises(ma.StudyMismatch, match="made with space=None, now space={'space':"):
+            ma.load_study(storage, space=ma.Space(x=ma.Float(0, 1)))
+
+
 def test_an_arm_whose_last_pull_failed_is_only_the_best_if_there_is_no_other(storage):
     def stumble(pull):
         if pull.start and pull.config["x"] > 0.5:

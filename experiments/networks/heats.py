@@ -114,7 +114,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def command_line(description: str | None, results: str, seeds: int, **scale: int) -> argparse.ArgumentParser:
+def command_line(description: str | None, results: str, seeds: int) -> argparse.ArgumentParser:
     """Two commands: `run`, with the scale, and `table`; both with the folder of results."""
     folder = Path("build") / results
     usual = argparse.ArgumentParser(add_help=False)
@@ -124,7 +124,7 @@ def command_line(description: str | None, results: str, seeds: int, **scale: int
     run = commands.add_parser("run", parents=[usual], help="run the heats; run again, those that are missing")
     run.add_argument("--workers", type=int, default=2, metavar="n", help="heats at once (default 2)")
     run.add_argument("--seeds", type=int, default=seeds, metavar="n", help=f"heats of each kind (default {seeds})")
-    Scale.add_options(run, **scale)
+    Scale.add_options(run)
     commands.add_parser("table", parents=[usual], help="print the tables and draw the plot")
     parser.set_defaults(run=run)  # for options of one experiment alone
     return parser

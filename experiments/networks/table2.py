@@ -71,8 +71,7 @@ def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
 
 def main() -> None:
     """Run the heats, or report what they gave."""
-    scale = {"valid": 1000, "flops": 500_000, "epochs": 1, "batch": 32, "budget": 270, "steps": 9}  # many heats: short ones
-    arguments = command_line(__doc__, "networks-table2", seeds=3, **scale).parse_args()
+    arguments = command_line(__doc__, "networks-table2", seeds=3).parse_args()
     results = Results(arguments.results)
     if arguments.command == "run":
         scale = Scale.of(arguments)

@@ -23,13 +23,13 @@ def make_header(
         "manyarms": __version__,
         "strategy": kind_of(strategy),
         "settings": {**known.settings, "seed": seed} if known is not None else None,
-        "space": space.describe() if hasattr(space, "describe") else None,
+        "space": _described(space),
         "seed": seed,
         "direction": direction,
         "bounds": bounds,
         **notes,
     }
-    return dict(json.loads(json.dumps(header, default=_name_of)))
+    return _as_json(header)  # type: ignore[no-any-return]
 
 
 def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_given: bool) -> None:
@@ -52,10 +52,19 @@ def settle_strategy(strategy: Strategy, header: Mapping[str, Any]) -> None:
         restart(known, budget=settings["budget"], seed=settings["seed"])
 
 
-def restored_strategy(header: Mapping[str, Any]) -> Any:
-    """The strategy as the header describes it; None if it, or its space, is not one of the library's own."""
+def restored_strategy(header: Mapping[str, Any], space: Any = None) -> Any:
+    """The strategy as the header describes it, with this space or else the one that the header describes.
+
+    None if the strategy, or the space that the header describes, is not one of the library's own.
+    """
     settings, description = header["settings"], header["space"]
-    if settings is None or description is None or not restorable(description):
+    if settings is None:
+        return None
+    if space is not None:
+        if _text(_described(space)) != _text(description):
+            raise StudyMismatch(f"the study was made with space={description!r}, now space={_described(space)!r} is given")
+        return _restored(header["strategy"], space, settings)
+    if description is None or not restorable(description):
         return None
     return _restored(header["strategy"], restore(description), settings)
 
@@ -96,7 +105,21 @@ def study_name(name: str) -> str:
 def _comparable(header: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in (header["settings"] or {}).items() if key != "budget"}  # which may be changed
     parts = {key: header[key] for key in ("strategy", "direction", "bounds", "seed")}
-    return {**parts, "space": json.dumps(header["space"]), **settings}  # as text: the order of parameters counts
+    return {**parts, "space": _text(header["space"]), **settings}
+
+
+def _described(space: Any) -> Any:
+    """A space in its own words, if it has some."""
+    return _as_json(space.describe()) if hasattr(space, "describe") else None
+
+
+def _text(description: Any) -> str:
+    """What two spaces are compared by: the order of parameters counts."""
+    return json.dumps(description)
+
+
+def _as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=_name_of))
 
 
 def _name_of(value: Any) -> str:

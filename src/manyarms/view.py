@@ -108,8 +108,14 @@ class StudyView:
         self.close()
 
 
-def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study") -> StudyView:
+def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *, space: Any = None) -> StudyView:
     """Open a stored study for reading: it cannot be changed by this, nor can its writer be disturbed.
+
+    Args:
+        storage: where it is: a file or a URL, as given to `tune` or `Study`.
+        name: of the study.
+        space: its space, if it is one of your own or of networks, which cannot be made from the storage: with it, arms have
+            configs rather than their JSON, and the best one is by the rule of the strategy rather than by its last reward.
 
     >>> import manyarms as ma, tempfile
     >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
@@ -122,14 +128,16 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study") -
     header = journal.header
     if header is None:
         raise StudyNotFound(f"there is no study {name!r} here")
-    strategy = restored_strategy(header)
+    strategy = restored_strategy(header, space)
     knowledge = None if strategy is None else Knowledge(strategy, header["direction"], header["bounds"])
     if knowledge is not None:
         try:
             knowledge.replay(journal)
             return StudyView(journal, header, knowledge.tally, knowledge)
         except StudyMismatch:
-            pass  # made by another version of the library: its counts can still be shown
+            if space is not None:
+                raise
+            # made by another version of the library: its counts can still be shown
     tally = Tally()
     for event in journal.events():
         tally.count(event)

@@ -167,11 +167,15 @@ STRATEGIES = {
 def test_every_strategy_searches_it_and_goes_on_from_storage(make, tmp_path):
     storage, found = f"sqlite:///{tmp_path}/study.db", []
     for _ in range(2):
-        study = ma.Study(make(SPACES["tables"]), storage=storage)
+        strategy = make(SPACES["tables"])
+        study = ma.Study(strategy, storage=storage)
         study.optimize(lambda pull: 0.5 if isinstance(pull.config, dict) else size(pull), progress=False)
         found.append((study.best().id, study.best_reward, study.tally.steps))
         study.close()
     assert found[0] == found[1]
+    with ma.load_study(storage, space=strategy.book.space) as view:
+        assert (view.best().id, view.best_reward, view.tally.steps) == found[0]
+        assert view.best_config == strategy.best().config
     with ma.load_study(storage) as view:  # which cannot make the space again, but can show the study
         assert view.best_reward == found[0][1]
         data = view.best_config.get("config", view.best_config)
