@@ -295,6 +295,12 @@ def test_devices_and_precisions_that_are_none_are_refused():
         networks.image_classifier(*DATA, space=SPACE, mixed_precision="yes")
 
 
+def test_tables_are_refused_on_a_device_without_double_precision():
+    x, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    with pytest.raises(ValueError, match="device must have double precision, which tables are standardised in, got 'mps'"):
+        networks.table_classifier(x, y, x, y, device="mps")
+
+
 def test_images_whose_channels_come_first_are_refused_unless_a_space_says_what_they_are():
     x, y = np.zeros((9, 3, 8, 8)), np.arange(9) % 2
     with pytest.raises(

@@ -29,6 +29,17 @@ def test_it_keeps_the_contract_of_layers(layer):
     check_layer(layer)
 
 
+def test_attention_finds_what_pytorchs_own_finds():
+    torch.manual_seed(0)
+    ours = networks.Attention().blueprint((8, 5), {"heads": 2, "size": 4}).build()
+    theirs = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    weights = ours.project.weight, ours.project.bias, ours.merge.weight, ours.merge.bias
+    theirs.load_state_dict(dict(zip(theirs.state_dict(), weights, strict=True)))
+    x = torch.randn(3, 8, 5)
+    places = x.transpose(1, 2)
+    torch.testing.assert_close(ours(x), x + theirs(places, places, places)[0].transpose(1, 2))
+
+
 def test_the_ranges_of_hyper_parameters_can_be_changed_but_not_their_names():
     narrow = networks.Convolution(ma.Space(channels=ma.Int(2, 4), kernel=3, stride=1))
     assert narrow.space.sample(np.random.default_rng(0))["kernel"] == 3

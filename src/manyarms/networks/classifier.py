@@ -76,7 +76,7 @@ class Classifier:
         self.epochs = checks.whole("epochs", epochs, 1)
         self.warm = checks.flag("warm", warm)
         self.lowest = checks.between("lowest", lowest, 0, 1)
-        self._device = None if device is None else _known_device(device)
+        self._device = None if device is None else _known_device(device, space)
         self._mixed = None if mixed_precision is None else checks.flag("mixed_precision", mixed_precision)
         self._train = Examples.of("train", x_train, y_train, space)
         self._valid = Examples.of("valid", x_valid, y_valid, space)
@@ -170,12 +170,15 @@ def rows_at_once(layout: Layout) -> int:
     return max(1, min(_AT_ONCE, _BYTES // (4 * largest)))
 
 
-def _known_device(name: str) -> torch.device:
+def _known_device(name: str, space: NetworkSpace) -> torch.device:
     """It need not be here: where pulls run, it must."""
     try:
-        return torch.device(name)
+        device = torch.device(name)
     except (RuntimeError, TypeError):
         raise ValueError(f'device must be one that PyTorch knows, such as "cpu" or "cuda:1", got {name!r}') from None
+    if device.type == "mps" and len(space.input_shape) == 1:
+        raise ValueError(f"device must have double precision, which tables are standardised in, got {name!r}, which has none")
+    return device
 
 
 @contextlib.contextmanager

@@ -29,6 +29,6 @@ class AttentionModule(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         projected = self.project(x.transpose(1, 2)).unflatten(2, (3, self.heads, self.size))
         query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)  # each rows x heads x length x size
-        weights = (query @ key.transpose(2, 3) / self.size**0.5).softmax(dim=3)
-        found: torch.Tensor = self.merge((weights @ value).transpose(1, 2).flatten(2))
-        return x + found.transpose(1, 2)
+        found = nn.functional.scaled_dot_product_attention(query, key, value)
+        added: torch.Tensor = self.merge(found.transpose(1, 2).flatten(2))
+        return x + added.transpose(1, 2)

@@ -89,6 +89,7 @@ def _built(layer: Layer, shape: Shape, settings: Settings, case: str) -> nn.Modu
 
 def _measured(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Shape, int]:
     """The shape that each row becomes, and the operations, as PyTorch counts them."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
     from ..networks.pytorch import torch
@@ -96,7 +97,8 @@ def _measured(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Sh
     try:
         with warnings.catch_warnings(), FlopCounterMode(display=False) as counter:
             warnings.filterwarnings("ignore", "TF32 acceleration")
-            with torch.backends.mkldnn.flags(enabled=False):  # whose LSTM is not counted
+            # PyTorch counts neither the LSTM of MKL-DNN nor fused attention, so both are done in steps
+            with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
                 given = module(torch.randn(shape))
     except Exception as error:
         raise AssertionError(f"{rule} run, got {_text(error)} {case}") from error
