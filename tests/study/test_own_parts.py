@@ -1,0 +1,80 @@
+"""What users bring themselves: functions of the pull or the config, callbacks, strategies and spaces."""
+
+from __future__ import annotations
+
+import pytest
+
+import manyarms as ma
+
+from .searches import SPACE, height, search
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
+
+
+def test_the_function_is_given_the_pull_or_the_config_by_the_name_of_its_parameter():
+    seen = []
+    ma.tune(lambda config: seen.append(config) or 0.5, SPACE, budget=5, progress=False)
+    ma.tune(lambda pull: seen.append(pull) or pull["x"], SPACE, budget=20, max_steps=2, progress=False)
+    assert type(seen[0]) is dict
+    assert dict(seen[-1]) == seen[-1].config
+    assert {seen[-1].start, seen[-1].stop} <= {0, 1, 2}
+
+
+def test_a_function_of_the_config_alone_with_many_steps_is_warned_about():
+    study = ma.Study(search(max_steps=5))
+    with pytest.warns(ma.ManyarmsWarning, match="max_steps=5"):
+        study.optimize(height, progress=False)
+
+
+def test_callbacks_see_each_recorded_outcome_and_may_stop_the_study():
+    seen = []
+
+    def enough(study, outcome):
+        seen.append((outcome.pull, study.tally.pulls))
+        if study.tally.pulls == 12:
+            study.stop()
+
+    study = ma.Study(search(100))
+    study.optimize(height, callbacks=[enough], progress=False)
+    assert [count for _, count in seen] == list(range(1, 13))
+    assert study.tally.pulls == 12
+
+
+def test_a_strategy_with_only_three_methods_runs_and_resumes(tmp_path):
+    class Grid:
+        def __init__(self):
+            self.asked, self.rewards = 0, {}
+
+        def ask(self):
+            self.asked += 1
+            return ma.Pull(ma.Arm(self.asked, {"x": self.asked / 20}), 0, 1) if self.asked <= 20 else None
+
+        def tell(self, pull, reward):
+            self.rewards[pull.arm.id] = reward
+
+        def best(self):
+            arm = max(self.rewards, key=self.rewards.get)
+            return ma.Arm(arm, {"x": arm / 20})
+
+    storage = f"{tmp_path}/study.db"
+    with ma.Study(Grid(), storage=storage) as study:
+        for _ in range(7):
+            study.tell(study.ask(), 0.1)
+    with ma.Study(Grid(), storage=storage) as study:
+        study.optimize(lambda config: config["x"], progress=False)
+        assert study.tally.pulls == 20
+        assert study.best().id == 20
+
+
+def test_any_object_with_sample_and_mutate_is_a_space():
+    class Letters:
+        def sample(self, rng):
+            return "".join(rng.choice(list("abc"), 5))
+
+        def mutate(self, config, rng):
+            spot = int(rng.integers(5))
+            return config[:spot] + "abc"[("abc".index(config[spot]) + 1) % 3] + config[spot + 1 :]
+
+    study = ma.tune(lambda config: config.count("c") / 5, Letters(), budget=150, seed=0, progress=False)
+    assert study.best_config == "ccccc"
+    assert study.arms_dataframe()["config"].str.len().eq(5).all()

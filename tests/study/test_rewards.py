@@ -1,0 +1,43 @@
+"""Rewards: largest or smallest, of any scale, and what is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import manyarms as ma
+
+from .searches import SPACE, search
+
+
+def test_minimizing_finds_the_smallest_and_shows_rewards_as_they_were_returned():
+    def loss(config):
+        return 50 * (config["x"] - 0.3) ** 2 + 7
+
+    study = ma.tune(loss, SPACE, budget=300, seed=0, direction="minimize", progress=False)
+    assert study.best_config["x"] == pytest.approx(0.3, abs=0.1)
+    assert study.best_reward == loss(study.best_config)
+    assert study.best_reward == pytest.approx(min(study.pulls_dataframe()["reward"]), abs=0.1)
+
+
+def test_declared_bounds_and_a_learned_scale_lead_to_good_arms():
+    for bounds in (None, (0, 1e6)):
+        study = ma.tune(lambda config: 1e6 * config["x"], SPACE, budget=300, bounds=bounds, seed=0, progress=False)
+        assert study.best_reward > 9e5
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), None, "0.5", [1, 2], {"loss": 1}, object()])
+def test_what_is_no_reward_is_a_failed_pull_that_says_so(value):
+    study = ma.Study(search(20))
+    first = study.ask()
+    study.tell(first, value)
+    assert study.tally.failures == 1
+    study.tell(study.ask(), 0.01)
+    assert study.best().id != first.arm.id
+
+
+@pytest.mark.parametrize("value", [1, True, 0.25, np.float32(0.25), np.int64(1), np.array([0.5]), {"reward": np.float64(0.5)}])
+def test_numbers_of_any_kind_are_rewards(value):
+    study = ma.Study(search(20))
+    study.tell(study.ask(), value)
+    assert study.tally.pulls == 1
