@@ -77,6 +77,17 @@ class Saves:
         if old:
             self.checkpoints.drop(old - self._leased())
 
+    def check(self, function: Function) -> None:
+        """Let a function that can tell refuse to go on with what another one saved."""
+        check_saved = getattr(function, "check_saved", None)
+        if check_saved is None:
+            return
+        for record in self._tally.arms.values():
+            path = None if record.checkpoint is None else self._find_sound(record.checkpoint)
+            if path is not None:
+                check_saved(path)
+                return
+
     def model(self, arm: int, function: Function | None) -> Any:
         """What the arm saved last; trained again with the function if it is lost."""
         record = self._tally.arms[arm]

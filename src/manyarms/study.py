@@ -224,7 +224,8 @@ class Study(StudyView):
 
         Args:
             function: `train(pull)` trains a slice and returns its reward, or a dict with "reward", "cost" and other metrics;
-                `train(config)` is one whole training.
+                `train(config)` is one whole training. One with a method `check_saved(directory)` may refuse to go on with
+                what was saved there.
             workers: processes that train at once; 1 trains in this process.
             timeout: seconds, or text such as "8h", after which no pull is started any more in this call.
             retries: how often a failed pull is started again before it counts as failed.
@@ -241,6 +242,7 @@ class Study(StudyView):
             alone = checks.whole("workers", workers, 1) == 1 and pull_timeout is None and resources is None
             runner = InlineRunner() if alone else ProcessRunner(workers, pull_timeout, resources)
         _check_function(function, self.max_steps)
+        self._saves.check(function)
         self._function, self._callbacks = function, callbacks
         self._stopped = self.interrupted = False
         self._commit()  # what an earlier call could not write, a full disk say

@@ -14,7 +14,7 @@ class Blueprint:
     """A class of modules and the arguments to make one with.
 
     Args:
-        kind: the name of a class in torch.nn, or a class of one's own.
+        kind: a class of torch.nn, or its name, or a class of one's own.
         arguments: by position; plain values, so that they can be written down.
         options: by name.
 
@@ -23,7 +23,7 @@ class Blueprint:
     """
 
     def __init__(self, kind: str | type[nn.Module], /, *arguments: Any, **options: Any) -> None:
-        self.kind = kind
+        self.kind = _name_in_pytorch(kind)
         self.arguments: tuple[Any, ...] = _plain(arguments)
         self.options = {name: _plain(value) for name, value in options.items()}
 
@@ -44,6 +44,13 @@ class Blueprint:
         name = f"nn.{self.kind}" if isinstance(self.kind, str) else self.kind.__name__
         given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
         return f"{name}({', '.join(given)})"
+
+
+def _name_in_pytorch(kind: str | type[nn.Module]) -> str | type[nn.Module]:
+    """PyTorch's classes by their names, so that they are written down as such."""
+    if isinstance(kind, str) or not kind.__module__.startswith("torch.nn.modules."):
+        return kind
+    return kind.__name__
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
+from ..errors import StudyMismatch
+from ..fingerprint import fingerprint
 from ..runners.running import RunningPull
 from .building import NetworkModule, build, inherit
 from .cycles import Cycle, Precision
@@ -85,6 +87,8 @@ class Classifier:
         self._mean, self._scale = self._train.standard()
         self._train.check_standardised("train", self._mean, self._scale)
         self._valid.check_standardised("valid", self._mean, self._scale)
+        data = fingerprint(self._train.x, self._train.y, self._valid.x, self._valid.y)
+        self._task = {"data": data, "epochs": self.epochs, "warm": self.warm, "lowest": self.lowest}
 
     def __call__(self, pull: RunningPull) -> dict[str, float]:
         """Train an arm from `pull.start` to `pull.stop` cycles."""
@@ -96,8 +100,19 @@ class Classifier:
                 trainee.train(x, y, self._cycle(trainee))
                 accuracy = self._measured(trainee.module, self._valid)
                 pull.report(accuracy)
-            pull.save_file(FILE, packed(trainee.state()))
+            pull.save_file(FILE, packed({**trainee.state(), "task": self._task}))
         return {"reward": accuracy, "loss": trainee.loss, "n_parameters": trainee.module.layout.n_parameters}
+
+    def check_saved(self, directory: Path) -> None:
+        """Refuse a network that was trained on other data or otherwise; `study.optimize` calls this before it goes on."""
+        before = read_state(directory)["task"]
+        for what, value in self._task.items():
+            if before[what] != value:
+                known = "" if what == "data" else f": {what}={before[what]!r}, now {what}={value!r} is given"
+                raise StudyMismatch(
+                    f"the networks of this study were trained with other {what}{known}; "
+                    "go on with what they were trained with, or begin a new study under another name"
+                )
 
     def load_model(self, directory: Path) -> NetworkModule:
         """The trained network in the directory of a checkpoint; `study.best_model()` calls this."""
@@ -121,6 +136,8 @@ class Classifier:
 
     def _begun(self, pull: RunningPull) -> Trainee:
         """A new training, with the weights of the parent where they fit."""
+        if not self.space.contains(pull.config):
+            raise ValueError("the network is not of the classifier's space: give the strategy classifier.space")
         trainee = Trainee.begin(pull.config, self.space, pull.seed, self._precision())
         if self.warm and pull.parent is not None:
             inherit(trainee.module, read_state(pull.parent.directory)["weights"])

@@ -20,7 +20,7 @@ _SIGNS = {"add": "+", "multiply": "×", "concatenate": "‖"}
 _FILLS = ("#dbe9f6", "#fde8d0", "#e0f0dc", "#ece2f3", "#f6dfe3", "#f3f0d6", "#dff1f0", "#ebebeb")
 _GIVES = "▸"
 _LEGEND = f"+ sum, × product, ‖ concatenation of the inputs; {_GIVES} the shape given"
-_HEAD: Key = ("head", INPUT)
+_HEAD: Key = ("", INPUT)  # a name that no graph can have
 _NOTHING = Changes(frozenset(), (), {}, frozenset(), frozenset())
 
 

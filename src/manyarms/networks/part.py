@@ -128,6 +128,20 @@ def check_parts(parts: Mapping[str, Part], dimensions: int) -> None:
                 f"part {name!r} must have {dimensions} dimensions like what it is given, or 0; got {part.dimensions}"
             )
         dimensions = part.dimensions
+    _check_joined_names(parts)
+
+
+def _check_joined_names(parts: Mapping[str, Part]) -> None:
+    """Modules are named after their graph and layer, and no two may share one."""
+    owners: dict[str, tuple[str, str]] = {}
+    for name, part in parts.items():
+        for operation in part.operations:
+            first = owners.setdefault(f"{name}_{operation}", (name, operation))
+            if first != (name, operation):
+                raise ValueError(
+                    f"parts and layers must have names that differ when joined, got {'_'.join(first)!r} of part {first[0]!r} "
+                    f"and of part {name!r}"
+                )
 
 
 def _check_layers(layers: Sequence[Layer], dimensions: int) -> None:

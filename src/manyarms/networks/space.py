@@ -106,7 +106,8 @@ class NetworkSpace:
             child = Network(graphs, self.training.crossover(a.training, b.training, rng))
             if child.structure() not in parents and self._fits(graphs):
                 return child
-        return self.mutate(a, rng)
+        mutants = (self.mutate(a, rng) for _ in range(_TRIES))
+        return next((mutant for mutant in mutants if mutant.structure() not in parents), a)
 
     def to_json(self, config: Network) -> dict[str, Any]:
         """A network as JSON data."""

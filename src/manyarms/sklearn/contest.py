@@ -18,10 +18,10 @@ from sklearn.utils.validation import has_fit_parameter
 from ..checkpoints import Checkpoints
 from ..core import Outcome
 from ..errors import StudyMismatch
+from ..fingerprint import fingerprint
 from ..strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
 from ..study import Study
 from .families import Family, families
-from .fingerprint import fingerprint
 from .folds import count_folds, given_folds, make_folds
 from .metrics import baseline_of, needs_probabilities, scorer_of
 from .results import ArmResult, arm_results

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import StudyMismatch
+from ..fingerprint import fingerprint
 from ..view import StudyView
-from .fingerprint import fingerprint
 from .training import Training
 
 _LONG = 2_000  # letters; beyond, a fingerprint tells as much

@@ -11,7 +11,7 @@ pytest.importorskip("sklearn")
 import pandas as pd
 from scipy import sparse
 
-from manyarms.sklearn.fingerprint import fingerprint
+from manyarms.fingerprint import fingerprint
 
 TABLE = pd.DataFrame({"a": [1.0, np.nan], "b": ["x", None], "c": pd.Categorical(["u", "v"])})
 DIFFERENT = {
