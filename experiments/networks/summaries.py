@@ -12,7 +12,10 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 import common
 import numpy as np
+from numpy.typing import NDArray
 from results import Curve
+
+Array = NDArray[Any]
 
 
 def at(curve: Curve, spent: int) -> float:
@@ -46,12 +49,27 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
+def together(curves: Sequence[Curve], budget: int) -> tuple[Array, Array]:
+    """The steps from where all curves have begun, and a row for each curve: its accuracy after so many."""
+    places = np.arange(max(curve[0][0] for curve in curves), budget + 1)
+    return places, np.array([[at(curve, place) for place in places] for curve in curves])
+
+
+def mean_curve(curves: Sequence[Curve], budget: int) -> Curve:
+    """The mean over the seeds, from where all have begun.
+
+    >>> mean_curve([[(1, 0.2), (3, 0.5)], [(2, 0.4)]], 4)
+    [(2, 0.3), (3, 0.45), (4, 0.45)]
+    """
+    places, values = together(curves, budget)
+    return list(zip(places.tolist(), values.mean(axis=0).round(9).tolist(), strict=True))
+
+
 def draw_curves(axis: Any, curves: Mapping[str, Sequence[Curve]], budget: int) -> None:
     """The mean over the seeds of each entrant's curves, from where all have begun, with its standard error."""
     for number, (name, several) in enumerate(curves.items()):
-        first = max(curve[0][0] for curve in several)
-        places = np.arange(first, budget + 1)
-        values = 100 * np.array([[at(curve, place) for place in places] for curve in several])
+        places, shares = together(several, budget)
+        values = 100 * shares
         middle = values.mean(axis=0)
         colour = common.COLOURS[number % len(common.COLOURS)]
         axis.plot(places, middle, color=colour, label=name, linewidth=2 if "Mutant" in name else 1.2)

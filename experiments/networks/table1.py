@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from heats import Entrant, Heat, command_line, run_heats
 from results import Found, Results
 from scale import TITLES, Scale
-from summaries import common, draw_curves, markdown, mean, percent, steps_until
+from summaries import common, draw_curves, markdown, mean, mean_curve, percent, steps_until
 
 OURS = ("MutantUCB", "AdaptiveMutantUCB")
 STRATEGIES = (*OURS, "RandomSearch", "SteadyStateEA", "Hyperband")
@@ -38,7 +38,7 @@ def entrants(scale: Scale, cold: bool) -> list[Entrant]:
     return plain + [Entrant(COLD, "MutantUCB", mutant, warm=False)] * cold
 
 
-def report(found: AllFound, datasets: Sequence[str]) -> None:
+def report(found: AllFound, datasets: Sequence[str], budget: int) -> None:
     """Accuracies, models tested, time, and what inheriting weights is worth."""
     names = [name for name in (*STRATEGIES, COLD) if any((dataset, name) in found for dataset in datasets)]
     heats = {name: [found.get((dataset, name), []) for dataset in datasets] for name in names}
@@ -59,6 +59,8 @@ def report(found: AllFound, datasets: Sequence[str]) -> None:
         print("\nSteps until the validation accuracy that Mutant-UCB with cold mutants has in the end, seed by seed:\n")
         columns = ("", "accuracy, %", "reached warm", "warm steps", "cold steps", "warm in fewer")
         print(markdown(columns, warmth(found, datasets)))
+        print("\nThe same of the means over the seeds, as drawn:\n")
+        print(markdown(("", "accuracy, %", "warm steps", "cold steps"), mean_warmth(found, datasets, budget)))
 
 
 def verdict(found: AllFound, datasets: Sequence[str]) -> str:
@@ -90,6 +92,18 @@ def warmth(found: AllFound, datasets: Sequence[str]) -> list[tuple[object, ...]]
     return rows
 
 
+def mean_warmth(found: AllFound, datasets: Sequence[str], budget: int) -> list[tuple[object, ...]]:
+    """A row for each set: after how many steps the mean of the warm searches is where that of the cold ones ends."""
+    rows: list[tuple[object, ...]] = []
+    for dataset in datasets:
+        kinds = [[heat.curve for heat in found.get((dataset, name), [])] for name in ("MutantUCB", COLD)]
+        if all(kinds):
+            warm, cold = (mean_curve(curves, budget) for curves in kinds)
+            level = cold[-1][1]
+            rows.append((TITLES[dataset], f"{100 * level:.2f}", steps_until(warm, level) or "never", steps_until(cold, level)))
+    return rows
+
+
 def draw(found: AllFound, datasets: Sequence[str], budget: int) -> None:
     """A panel for each set."""
     figure, axes = common.panels(len(datasets), width=3.3, height=3.8)
@@ -118,7 +132,7 @@ def main() -> None:
     scale, found = results.scale(), results.found()
     datasets = [dataset for dataset in TITLES if any(key[0] == dataset for key in found)]
     print(f"Scale: {scale}.")
-    report(found, datasets)
+    report(found, datasets, scale.budget)
     draw(found, datasets, scale.budget)
 
 

@@ -15,7 +15,7 @@ from appendix_b import warmth as warmth_of_mutants
 from results import COLUMNS, Found, Results, best_so_far
 from scale import Scale, shrunk
 from summaries import at, markdown, percent, steps_until
-from table1 import COLD, entrants, verdict, warmth
+from table1 import COLD, entrants, mean_warmth, verdict, warmth
 
 CURVE = [(3, 0.2), (6, 0.5), (9, 0.8)]
 
@@ -46,6 +46,13 @@ def test_warm_mutants_are_compared_with_cold_ones_seed_by_seed():
     warm = found([(5, 0.4), (20, 0.75)], [(50, 0.8)])
     rows = warmth({("mnist", COLD): cold, ("mnist", "MutantUCB"): warm}, ["mnist"])
     assert rows == [("MNIST", "80.00 ± 10.00", "1 of 2", "20", "70", "1 of 2")]
+
+
+def test_warm_mutants_are_compared_with_cold_ones_in_the_mean():
+    heats = {("mnist", COLD): found([(5, 0.4), (80, 0.6)], [(60, 0.8)]), ("mnist", "MutantUCB"): found([(5, 0.6)], [(50, 0.8)])}
+    assert mean_warmth(heats, ["mnist", "mrbi"], 90) == [("MNIST", "70.00", 50, 80)]
+    heats["mnist", "MutantUCB"] = found(CURVE, [(5, 0.4)])
+    assert mean_warmth(heats, ["mnist"], 90) == [("MNIST", "70.00", "never", 80)]
 
 
 def test_the_verdict_counts_the_sets_on_which_ours_are_best():
