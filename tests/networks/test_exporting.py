@@ -5,6 +5,8 @@ from __future__ import annotations
 import runpy
 import subprocess
 import sys
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +20,6 @@ torch = pytest.importorskip("torch")
 
 from manyarms.networks.exporting import SCRIPT, SOURCE, WEIGHTS  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
-
 
 def touched(module):
     """The module after a little training, so that its normalisations have seen something."""
@@ -32,7 +32,7 @@ def touched(module):
 def written(layout, place):
     """A network of the exported text."""
     file = place / "network.py"
-    file.write_text(python_source(layout))
+    file.write_text(python_source(layout), encoding="utf-8")
     return runpy.run_path(str(file))["Network"]()
 
 
@@ -203,6 +203,92 @@ def test_a_module_that_needs_more_than_its_text_is_refused_and_nothing_is_writte
     with pytest.raises(ValueError, match=message):
         export_model(model_of(Blueprint(own)), tmp_path / "winner")
     assert not (tmp_path / "winner").exists()
+
+
+class Iterates(torch.nn.Module):
+    """One that takes a row at a time."""
+
+    def forward(self, x):
+        return torch.stack([row + 1 for row in x])
+
+
+class Decides(torch.nn.Module):
+    """One that looks at the values."""
+
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+class Splits(torch.nn.Module):
+    """One that takes a row at a time, which PyTorch does not warn of."""
+
+    def forward(self, x):
+        return torch.stack(x.unbind())
+
+
+class Counts(torch.nn.Module):
+    """Another one."""
+
+    def forward(self, x):
+        return torch.stack([x[number] for number in range(x.shape[0])])
+
+
+class Searches(torch.nn.Module):
+    """One that looks at the values, which PyTorch does not warn of."""
+
+    def forward(self, x):
+        return 2 * x if 1 in (x > 1.5) else x
+
+
+@pytest.mark.parametrize(
+    ("own", "found"),
+    [
+        (Iterates, r"'return torch.stack\(\[row \+ 1 for row in x\]\)' in .*test_exporting.py, line \d+"),
+        (Decides, r"'return x if x.sum\(\) > 0 else -x' in .*test_exporting.py, line \d+"),
+        (Splits, "RuntimeError: Expected 2 elements in a list but found 4 for 4 rows"),
+        (Counts, "other scores for 4 rows"),
+        (Searches, "other scores for 3 rows"),
+    ],
+)
+def test_a_module_that_cannot_be_traced_is_refused_but_its_text_can_be_written(own, found, tmp_path):
+    model, place = model_of(Blueprint(own)), tmp_path / "winner"
+    with pytest.raises(ValueError, match=rf"the Python code of a module must not depend on .*, got {found}; .*script=False"):
+        export_model(model, place)
+    assert not place.exists()
+    place.mkdir()
+    (place / SCRIPT).write_bytes(b"of another network")
+    export_model(model, place, script=False)
+    assert {file.name for file in place.iterdir()} == {SOURCE, WEIGHTS}
+
+
+def test_what_pytorch_fails_to_trace_is_refused_in_a_line(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("no such operation\nin many words")
+
+    monkeypatch.setattr(torch.jit, "trace", fail)
+    with pytest.raises(ValueError, match="got RuntimeError: no such operation; .*script=False"):
+        torchscript(model_of(Blueprint("Linear", 4, 4)))
+
+
+class PassesOn(torch.nn.Module):
+    """One that needs the number of rows, but does nothing else with it; très simple."""
+
+    def forward(self, x):
+        return x + torch.ones(x.shape[0], 1)
+
+
+def test_text_beyond_ascii_is_written_whatever_the_locale(tmp_path, monkeypatch):
+    write = Path.write_text
+    monkeypatch.setattr(Path, "write_text", lambda self, text, encoding="ascii": write(self, text, encoding))
+    export_model(model_of(Blueprint(PassesOn)), tmp_path)
+    assert "très simple" in (tmp_path / SOURCE).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
+def test_export_does_not_warn(space, tmp_path):
+    for network in samples(space, 4, seed=5):
+        with warnings.catch_warnings(action="error"):
+            export_model(build(network, space), tmp_path)
 
 
 def test_a_module_without_source_text_is_named():

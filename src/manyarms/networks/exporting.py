@@ -6,13 +6,16 @@ import ast
 import copy
 import inspect
 import io
+import linecache
 import os
 import textwrap
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import checks
 from .building import NetworkModule, module_name
 from .graph import INPUT
 from .layout import Fit, Layout, Stage
@@ -21,39 +24,49 @@ from .pytorch import nn, torch
 SOURCE, WEIGHTS, SCRIPT = "network.py", "weights.pt", "network.torchscript.pt"
 """The files that `export_model` writes."""
 
-_ROWS = 4  # that source text is tried on
+_UNSURE: type[Warning] = torch.jit.TracerWarning  # type: ignore[attr-defined]
+_DEPRECATED = "`torch.jit"  # how the warnings begin that TorchScript is old
 
 
-def export_model(model: NetworkModule, directory: str | os.PathLike[str]) -> None:
+def export_model(model: NetworkModule, directory: str | os.PathLike[str], script: bool = True) -> None:
     """Write a network as a Python module with its weights, and as TorchScript, all of it for the CPU.
 
-    Nothing is written unless the module gives the scores of the model.
+    Nothing is written unless both give the scores of the model.
 
     Args:
         model: as `study.best_model()` gives it.
         directory: where `network.py`, `weights.pt` and `network.torchscript.pt` are written.
+        script: False for a network that `torchscript` refuses; only the other two files are then there.
     """
+    checks.flag("script", script)
     model = copy.deepcopy(model).to("cpu").eval()
     text = python_source(model.layout)
     _check_source(text, model)
-    weights, script = io.BytesIO(), io.BytesIO()
+    weights = io.BytesIO()
     torch.save(model.state_dict(), weights)
-    torch.jit.save(torchscript(model), script)
+    traced = _script_bytes(torchscript(model)) if script else b""
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
-    (place / SOURCE).write_text(text)
+    (place / SOURCE).write_text(text, encoding="utf-8")
     (place / WEIGHTS).write_bytes(weights.getvalue())
-    (place / SCRIPT).write_bytes(script.getvalue())
+    if script:
+        (place / SCRIPT).write_bytes(traced)
+    else:
+        (place / SCRIPT).unlink(missing_ok=True)  # of an earlier network
 
 
 def torchscript(model: NetworkModule) -> torch.jit.ScriptModule:
-    """The network as TorchScript, in the state it has outside training; any number of rows will do."""
-    example = torch.zeros(2, *model.layout.input_shape, device=model.mean.device)
+    """The network as TorchScript, in the state it has outside training; any number of rows will do.
+
+    It is traced: what the Python code of a module does with one input is what the script does with any. A module of one's own
+    that decides by the values or the sizes of its input, or counts its rows, is therefore refused.
+    """
     was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            script: torch.jit.ScriptModule = torch.jit.trace(model, example)  # type: ignore[no-untyped-call]
+            script = _traced(model)
+            _check_script(script, model)
     finally:
         model.train(was_training)
     return script
@@ -78,6 +91,59 @@ def python_source(layout: Layout) -> str:
     return "\n\n\n".join([f"{title}\n\n{imports}", *_own_classes(stages), "\n".join(_network_class(layout))]) + "\n"
 
 
+def _traced(model: NetworkModule) -> torch.jit.ScriptModule:
+    example = torch.zeros(2, *model.layout.input_shape, device=model.mean.device)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.filterwarnings("ignore", _DEPRECATED)
+        warnings.filterwarnings("always", category=_UNSURE)
+        warnings.filterwarnings("ignore", category=_UNSURE, module=r"torch\.")  # its own modules check sizes
+        try:
+            script: torch.jit.ScriptModule = torch.jit.trace(model, example, check_trace=False)  # type: ignore[no-untyped-call]
+        except RuntimeError as error:
+            raise _untraceable(f"RuntimeError: {str(error).splitlines()[0]}") from error
+    for warning in found:  # any other is given again when the model is compared with its script
+        if issubclass(warning.category, _UNSURE):
+            line = linecache.getline(warning.filename, warning.lineno).strip()
+            raise _untraceable(f"{line!r} in {warning.filename}, line {warning.lineno}")
+    return script
+
+
+def _check_script(script: torch.jit.ScriptModule, model: NetworkModule) -> None:
+    """Refuse a script that gives other scores than the model for other rows than it was traced with."""
+    for rows in _trials(model):
+        try:
+            found = script(rows)
+        except RuntimeError as error:
+            raise _untraceable(f"{str(error).splitlines()[-1]} for {len(rows)} rows") from error
+        if not _close(found, model(rows)):
+            raise _untraceable(f"other scores for {len(rows)} rows")
+
+
+def _untraceable(found: str) -> ValueError:
+    return ValueError(
+        "the Python code of a module must not depend on the values or the sizes of its input to become TorchScript, "
+        f"got {found}; export_model(..., script=False) writes the Python source alone"
+    )
+
+
+def _script_bytes(script: torch.jit.ScriptModule) -> bytes:
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _DEPRECATED)
+        torch.jit.save(script, file)
+    return file.getvalue()
+
+
+def _trials(model: NetworkModule) -> list[torch.Tensor]:
+    """What an exported network is tried on: four rows, and three on the other side of the mean."""
+    rows = torch.randn(4, *model.layout.input_shape, generator=torch.Generator().manual_seed(0)).to(model.mean.device)
+    return [rows * model.scale + model.mean, model.mean - rows[1:] * model.scale]
+
+
+def _close(found: torch.Tensor, wanted: torch.Tensor) -> bool:
+    return found.shape == wanted.shape and torch.allclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
 def _check_source(text: str, model: NetworkModule) -> None:
     """Refuse source text that does not run by itself, or gives other scores than the model with the same weights.
 
@@ -85,10 +151,11 @@ def _check_source(text: str, model: NetworkModule) -> None:
         text: from `python_source`.
         model: on the CPU, as it is outside training.
     """
-    rows = torch.randn(_ROWS, *model.layout.input_shape, generator=torch.Generator().manual_seed(0))
+    trials = _trials(model)
     try:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
-            found = _written(text, model)(rows * model.scale + model.mean)
+            network = _written(text, model)
+            found = [network(rows) for rows in trials]
     except NameError as error:
         raise ValueError(
             f"the source text of {_class_at(error, text)} must use nothing but torch, nn, F and itself to be exported, "
@@ -97,9 +164,10 @@ def _check_source(text: str, model: NetworkModule) -> None:
     except Exception as error:  # classes of the user can fail in any way
         raise ValueError(f"the exported source text must run by itself, got {type(error).__name__}: {error}") from error
     with torch.no_grad():
-        wanted = model(rows * model.scale + model.mean)
-    if not torch.allclose(found, wanted, rtol=1e-4, atol=1e-5, equal_nan=True):
-        raise ValueError(f"the exported source text must give the model's scores, got {found[0]} for {wanted[0]}")
+        wanted = [model(rows) for rows in trials]
+    for scores, right in zip(found, wanted, strict=True):
+        if not _close(scores, right):
+            raise ValueError(f"the exported source text must give the model's scores, got {scores[0]} for {right[0]}")
 
 
 def _written(text: str, model: NetworkModule) -> nn.Module:
