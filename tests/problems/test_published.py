@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import os
 import pickle
 import warnings
 
@@ -11,6 +13,8 @@ import pytest
 
 import manyarms as ma
 from manyarms.problems import load_images
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* is a subset:manyarms.ManyarmsWarning")  # the images of the tests are few
 
 RNG = np.random.default_rng(0)
 GREY = RNG.integers(0, 256, (30, 28, 28)).astype(np.uint8)
@@ -23,7 +27,7 @@ def write_npz(folder, name, x, **changes):
     np.savez(folder / f"{name}.npz", **{key: value for key, value in arrays.items() if value is not None})
 
 
-@pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
+@pytest.mark.filterwarnings("ignore:.* is a made-up stand-in:manyarms.ManyarmsWarning")
 @pytest.mark.parametrize(
     ("name", "file", "x"),
     [
@@ -44,9 +48,29 @@ def test_arrays_are_read_and_a_part_kept_to_validate_on(tmp_path, name, file, x)
 
 
 def test_a_file_with_validation_images_of_its_own_keeps_them(tmp_path):
-    write_npz(tmp_path, "mrbi", GREY, x_valid=GREY[:5], y_valid=LABELS[:5])
-    assert len(load_images("mrbi", tmp_path).y_train) == 30 and len(load_images("mrbi", tmp_path).y_valid) == 5
-    assert len(load_images("mrbi", tmp_path, n_valid=7).y_valid) == 7
+    write_npz(tmp_path, "mrbi", GREY[:25], y_train=LABELS[:25], x_valid=GREY[25:], y_valid=LABELS[25:], y_test=LABELS[:25])
+    images = load_images("mrbi", tmp_path)
+    assert np.array_equal(images.x_train, GREY[:25]) and np.array_equal(images.x_valid, GREY[25:])
+
+
+def test_validation_images_of_the_file_are_divided_anew_where_another_number_is_asked_for(tmp_path):
+    write_npz(tmp_path, "mrbi", GREY[:25], y_train=LABELS[:25], x_valid=GREY[25:], y_valid=LABELS[25:], y_test=LABELS[:25])
+    images = load_images("mrbi", tmp_path, n_valid=7)
+    assert len(images.y_train) == 23 and len(images.y_valid) == 7
+    whole = {(image.tobytes(), label) for image, label in zip(GREY, LABELS, strict=True)}
+    parts = ((images.x_train, images.y_train), (images.x_valid, images.y_valid))
+    assert {(image.tobytes(), label) for x, y in parts for image, label in zip(x, y, strict=True)} == whole
+
+
+def test_a_few_images_are_enough(tmp_path):
+    write_npz(tmp_path, "mnist", GREY[:5], y_train=LABELS[:5], y_test=LABELS[:5])
+    images = load_images("mnist", tmp_path)
+    assert len(images.y_train) == 4 and len(images.y_valid) == 1
+
+
+def test_images_of_two_values_are_numbers(tmp_path):
+    write_npz(tmp_path, "mnist", GREY > 127)
+    assert load_images("mnist", tmp_path).x_train.dtype == bool
 
 
 @pytest.mark.parametrize(
@@ -55,6 +79,7 @@ def test_a_file_with_validation_images_of_its_own_keeps_them(tmp_path):
         ("cifar10", "cifar10_sub", 0, "cifar10_sub.npz is a subset: 30 images to train on, 2 to test on"),
         ("mrbi", "mrbi_sub", 4, "mrbi_sub.npz is a subset: 30 images to train on, 4 to validate on, 2 to test on"),
         ("mrbi", "mrbi_synth_sub", 0, "mrbi_synth_sub.npz is a made-up stand-in: 30 images to train on, 2 to test on"),
+        ("mrbi", "mrbi", 0, "mrbi.npz is a subset: 30 images to train on, 2 to test on"),
     ],
 )
 def test_a_part_of_a_set_or_a_stand_in_is_read_with_a_warning(tmp_path, name, file, kept, message):
@@ -67,13 +92,41 @@ def test_a_part_of_a_set_or_a_stand_in_is_read_with_a_warning(tmp_path, name, fi
     assert warned[0].filename == __file__
 
 
-def test_a_whole_set_is_read_first_without_a_word(tmp_path):
+def test_whole_sets_are_read_first(tmp_path):
     write_npz(tmp_path, "mnist_sub", GREY[:20], y_train=LABELS[:20], y_test=LABELS[:20])
     write_idx(tmp_path, GREY[:25])
+    assert len(load_images("mnist", tmp_path).y_test) == 25  # as published
+    write_npz(tmp_path, "mnist", GREY)
+    assert len(load_images("mnist", tmp_path).y_test) == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "train", "test"),
+    [
+        ("mnist", (28, 28), 60_000, 10_000),
+        ("fashion_mnist", (28, 28), 60_000, 10_000),
+        ("cifar10", (32, 32, 3), 50_000, 10_000),
+        ("svhn", (32, 32, 3), 73_257, 26_032),
+        ("mrbi", (28, 28), 12_000, 50_000),
+    ],
+)
+def test_a_whole_set_is_read_without_a_word_and_one_short_of_an_image_with_a_warning(
+    tmp_path, monkeypatch, name, shape, train, test
+):
+    def holds(**counts):
+        """A file of so many black images, which take no room."""
+        images = {f"x_{part}": np.broadcast_to(np.uint8(0), (count, *shape)) for part, count in counts.items()}
+        labels = {f"y_{part}": np.zeros(count, np.uint8) for part, count in counts.items()}
+        monkeypatch.setattr(np, "load", lambda *_, **__: contextlib.nullcontext(images | labels))
+
+    (tmp_path / f"{name}.npz").touch()
     with warnings.catch_warnings(action="error"):
-        assert len(load_images("mnist", tmp_path).y_test) == 25  # as published
-        write_npz(tmp_path, "mnist", GREY)
-        assert len(load_images("mnist", tmp_path).y_test) == 30
+        holds(train=train - 2000, valid=2000, test=test)
+        assert len(load_images(name, tmp_path).y_valid) == 2000
+    for missing in ({"train": train - 2001}, {"valid": 1999}, {"test": test - 1}):
+        holds(**{"train": train - 2000, "valid": 2000, "test": test} | missing)
+        with pytest.warns(ma.ManyarmsWarning, match=f"{name}.npz is a subset: "):
+            load_images(name, tmp_path)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -110,11 +163,33 @@ def test_mnist_is_read_as_published(tmp_path, name, packed):
     assert np.array_equal(images.x_test, GREY[:9]) and np.array_equal(images.y_test, LABELS[:9]) and len(images.y_train) == 26
 
 
-def test_cifar_is_read_as_published(tmp_path):
+def write_cifar(folder):
     for number in range(6):
         x, y = COLOUR[5 * number : 5 * number + 5], LABELS[5 * number : 5 * number + 5]
         rows = np.concatenate([y[:, None], x.transpose(0, 3, 1, 2).reshape(5, -1)], axis=1)
-        (tmp_path / (f"data_batch_{number + 1}.bin" if number < 5 else "test_batch.bin")).write_bytes(rows.tobytes())
+        (folder / (f"data_batch_{number + 1}.bin" if number < 5 else "test_batch.bin")).write_bytes(rows.tobytes())
+
+
+@pytest.mark.parametrize("size", [0, 3072, 5 * 3073 - 1], ids=["empty", "part of an image", "cut off"])
+def test_a_batch_of_cifar_that_is_not_whole_is_refused(tmp_path, size):
+    write_cifar(tmp_path)
+    os.truncate(tmp_path / "data_batch_3.bin", size)
+    message = f"data_batch_3.bin cannot be read: ValueError: must be 3073 bytes for each image, .*, got {size} bytes"
+    with pytest.raises(ma.ManyarmsError, match=message):
+        load_images("cifar10", tmp_path)
+
+
+def test_fewer_images_of_cifar_than_published_are_read_with_a_warning(tmp_path):
+    write_cifar(tmp_path)
+    with pytest.warns(ma.ManyarmsWarning) as warned:
+        load_images("cifar10", tmp_path)
+    assert [str(warning.message) for warning in warned] == [
+        f"cifar10 in {str(tmp_path)!r} is a subset: 25 images to train on, 5 to test on"
+    ]
+
+
+def test_cifar_is_read_as_published(tmp_path):
+    write_cifar(tmp_path)
     images = load_images("cifar10", tmp_path, n_valid=1)
     assert (
         np.array_equal(images.x_test, COLOUR[25:]) and np.array_equal(images.y_test, LABELS[25:]) and len(images.y_train) == 24
@@ -132,6 +207,17 @@ def test_svhn_is_read_as_published(tmp_path):
     write_mat(tmp_path, np.where(LABELS, LABELS, 10))
     images = load_images("svhn", tmp_path)
     assert np.array_equal(images.x_test, COLOUR) and np.array_equal(images.y_test, LABELS)
+
+
+@pytest.mark.parametrize(("content", "found"), [({}, "none"), ({"images": COLOUR, "y": LABELS}, "images, y")])
+def test_a_file_of_svhn_without_its_arrays_says_what_it_needs(tmp_path, content, found):
+    from scipy.io import savemat
+
+    write_mat(tmp_path, LABELS)
+    savemat(tmp_path / "test_32x32.mat", content)
+    message = f"test_32x32.mat cannot be read: ValueError: needs the arrays X and y, has {found}$"
+    with pytest.raises(ma.ManyarmsError, match=message):
+        load_images("svhn", tmp_path)
 
 
 @pytest.mark.parametrize("wrong", [11, 20, 255])
@@ -152,6 +238,17 @@ def write_amat(folder, y):
 def test_labels_of_mrbi_that_are_not_whole_are_refused(tmp_path, wrong):
     write_amat(tmp_path, np.where(LABELS == 3, wrong, LABELS))
     message = rf"train_valid.amat cannot be read: ValueError: labels must be whole numbers, got {wrong}"
+    with pytest.raises(ma.ManyarmsError, match=message):
+        load_images("mrbi", tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:loadtxt:UserWarning")
+@pytest.mark.parametrize(("text", "found"), [("", "0 rows of 1"), ("0.5 0.5 1\n0.5 0.5 2\n", "2 rows of 3")])
+def test_a_file_of_mrbi_with_other_rows_says_what_it_needs(tmp_path, text, found):
+    write_amat(tmp_path, LABELS)
+    file = tmp_path / "mnist_all_background_images_rotation_normalized_test.amat"
+    file.write_text(text)
+    message = f"{file.name} cannot be read: ValueError: must be rows of 785 numbers, at least one, got {found}"
     with pytest.raises(ma.ManyarmsError, match=message):
         load_images("mrbi", tmp_path)
 
@@ -189,6 +286,7 @@ WRONG = {
     "labels of text": ({"y_test": LABELS.astype(str)}, "mnist.npz: y_test must be whole numbers from 0 to 9, got <U3"),
     "images of text": ({"x_train": GREY.astype(str)}, "mnist.npz: x_train must be numbers, got <U3"),
     "NaN": ({"x_test": np.where(GREY == 7, np.nan, GREY)}, "mnist.npz: x_test must be finite, got NaN or infinite numbers"),
+    "one image": ({"x_train": GREY[:1], "y_train": LABELS[:1]}, "mnist.npz: x_train must have two images or more, .*, got 1"),
     "half of validation": ({"x_valid": GREY}, "needs the arrays y_valid"),
     "objects": ({"x_train": np.array([None] * 30)}, "mnist.npz cannot be read"),
 }
@@ -219,6 +317,9 @@ def test_other_damaged_formats_are_named_too(tmp_path):
         load_images("mnist", tmp_path)
     (tmp_path / "train-images-idx3-ubyte").write_bytes(b"text")
     with pytest.raises(ma.ManyarmsError, match="no IDX file of bytes"):
+        load_images("mnist", tmp_path)
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(idx(GREY)[:-1])
+    with pytest.raises(ma.ManyarmsError, match="ubyte cannot be read: .* 30 x 28 x 28 bytes after its header, got 23519"):
         load_images("mnist", tmp_path)
     for file in (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin"):
         (tmp_path / file).write_bytes(b"12345")

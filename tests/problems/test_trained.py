@@ -137,17 +137,29 @@ def test_images_that_do_not_fit_are_refused():
         ((x[:, 0], y, x, y), "x_train must be rows x height x width"),
         ((x, y, x[:, :4], y), "x_valid must be rows x height x width"),
         ((x, y[:9], x, y), "y_train must have a label for each of 10 images"),
-        ((x, y / 2, x, y), "y_train must be whole numbers from 0"),
+        ((x, y / 2, x, y), "y_train must be whole numbers from 0, got float64 from 0.0"),
+        ((x, y, x, y - 1), "y_valid must be whole numbers from 0, got int64 from -1"),
+        ((x, y.astype(str), x, y), "y_train must be whole numbers from 0, got <U21"),
         ((x, y, x, y, x), "x_test and y_test must be given together"),
     ):
         with pytest.raises(ValueError, match=message):
             Images(*given)
+    for given, message in (
+        (([[[1]]], y, x, y), "x_train must be a NumPy array, got list"),
+        ((x, y, x, (0, 1)), "y_valid must be a NumPy array, got tuple"),
+        ((x, y, x, y, x, [0]), "y_test must be a NumPy array, got list"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            Images(*given)
+    with pytest.raises(TypeError, match="y must be a NumPy array, got list"):
+        Images.split(x, y.tolist(), 3)
     with pytest.raises(ValueError, match="n_valid must be below 10"):
         Images.split(x, y, 10)
     with pytest.raises(ValueError, match="setting must be one of"):
         mnist_mlp(Images.split(x, y, 3), "C")
 
 
+@pytest.mark.filterwarnings("ignore:mnist.npz is a subset:manyarms.ManyarmsWarning")
 def test_published_sets_are_read_from_the_data_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path))
     (tmp_path / "images").mkdir()

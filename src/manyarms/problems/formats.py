@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,11 @@ def _idx(file: Path) -> Array:
         data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         if data[:3] != b"\0\0\x08":
             raise ValueError("no IDX file of bytes")
-        n_dimensions = data[3]
-        shape = np.frombuffer(data, ">i4", n_dimensions, 4)
-        return np.frombuffer(data, np.uint8, offset=4 + 4 * n_dimensions).reshape(shape)
+        shape = np.frombuffer(data, ">i4", data[3], 4)
+        content = np.frombuffer(data, np.uint8, offset=4 + shape.nbytes)
+        if content.size != math.prod(shape.tolist()):
+            raise ValueError(f"must be {' x '.join(map(str, shape))} bytes after its header, got {content.size}")
+        return content.reshape(shape)
 
 
 def read_cifar(files: Sequence[Path]) -> Arrays:
@@ -53,7 +56,10 @@ def read_cifar(files: Sequence[Path]) -> Arrays:
 
 def _batch(file: Path) -> tuple[Array, Array]:
     with _reading(file):
-        rows = np.frombuffer(file.read_bytes(), np.uint8).reshape(-1, _ROW)
+        data = file.read_bytes()
+        if not data or len(data) % _ROW:
+            raise ValueError(f"must be {_ROW} bytes for each image, and have at least one, got {len(data)} bytes")
+    rows = np.frombuffer(data, np.uint8).reshape(-1, _ROW)
     return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
 
 
@@ -64,7 +70,9 @@ def read_mat(files: Sequence[Path]) -> Arrays:
     arrays = {}
     for part, file in zip(("train", "test"), files, strict=True):
         with _reading(file):
-            content = loadmat(file)
+            content = {key: value for key, value in loadmat(file).items() if not key.startswith("__")}
+            if not {"X", "y"} <= content.keys():
+                raise ValueError(f"needs the arrays X and y, has {', '.join(content) or 'none'}")
             arrays[f"x_{part}"] = np.moveaxis(content["X"], -1, 0)
             labels = content["y"].ravel()
             arrays[f"y_{part}"] = np.where(labels == 10, labels.dtype.type(0), labels)
@@ -82,6 +90,8 @@ def read_amat(files: Sequence[Path]) -> Arrays:
 def _table(file: Path) -> tuple[Array, Array]:
     with _reading(file):
         rows = np.loadtxt(file, dtype=np.float32, ndmin=2)
+        if rows.shape[1] != 28 * 28 + 1 or not len(rows):
+            raise ValueError(f"must be rows of 785 numbers, at least one, got {len(rows)} rows of {rows.shape[1]}")
         labels = rows[:, -1]
         wrong = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
         if wrong.size:

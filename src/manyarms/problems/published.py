@@ -32,9 +32,11 @@ class _Format:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A published set: the shape of its images, and the ways it is kept, the best first."""
+    """A published set: the shape of its images, how many there are, and the ways it is kept, the best first."""
 
     shape: tuple[int, ...]
+    n_train: int  # those to validate on included
+    n_test: int
     formats: tuple[_Format, ...]
 
 
@@ -50,11 +52,11 @@ _IDX_FORMATS = (_Format(_IDX, read_idx), _Format(tuple(f"{name}.gz" for name in 
 _BATCHES = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")
 _AMAT = tuple(f"mnist_all_background_images_rotation_normalized_{part}.amat" for part in ("train_valid", "test"))
 _SOURCES = {
-    "mnist": _Source((28, 28), _formats("mnist", *_IDX_FORMATS)),
-    "fashion_mnist": _Source((28, 28), _formats("fashion_mnist", *_IDX_FORMATS)),
-    "cifar10": _Source((32, 32, 3), _formats("cifar10", _Format(_BATCHES, read_cifar))),
-    "svhn": _Source((32, 32, 3), _formats("svhn", _Format(("train_32x32.mat", "test_32x32.mat"), read_mat))),
-    "mrbi": _Source((28, 28), _formats("mrbi", _Format(_AMAT, read_amat), synthetic=True)),
+    "mnist": _Source((28, 28), 60_000, 10_000, _formats("mnist", *_IDX_FORMATS)),
+    "fashion_mnist": _Source((28, 28), 60_000, 10_000, _formats("fashion_mnist", *_IDX_FORMATS)),
+    "cifar10": _Source((32, 32, 3), 50_000, 10_000, _formats("cifar10", _Format(_BATCHES, read_cifar))),
+    "svhn": _Source((32, 32, 3), 73_257, 26_032, _formats("svhn", _Format(("train_32x32.mat", "test_32x32.mat"), read_mat))),
+    "mrbi": _Source((28, 28), 12_000, 50_000, _formats("mrbi", _Format(_AMAT, read_amat), synthetic=True)),
 }
 
 NAMES = tuple(_SOURCES)
@@ -68,19 +70,24 @@ def load_images(name: str, folder: str | os.PathLike[str] | None = None, n_valid
         name: one of `NAMES`.
         folder: where the files are, or a folder named after the set, which is tried first; by default `images` in the data
             folder, which is MANYARMS_DATA or ../shared/data.
-        n_valid: how many of the training images are kept to validate on; by default those that the file names, or a tenth.
+        n_valid: how many images are kept to validate on, chosen from all that are not to test on, also where the set names some
+            to validate on; by default those that it names, or a tenth.
         seed: of the choice of these.
     """
     source = _SOURCES[checks.one_of("name", name, NAMES)]
     place = data_place() / "images" if folder is None else Path(folder).expanduser()
     files, format = _found(name, place, source)
     arrays = _checked(files, source.shape, format.read(files))
-    if format.instead:
-        warnings.warn(f"{files[0].name} is {format.instead}: {_counts(arrays)}", ManyarmsWarning, stacklevel=2)
+    instead = format.instead or ("a subset" if _is_smaller(arrays, source) else "")
+    if instead:
+        found = files[0].name if len(files) == 1 else f"{name} in {str(files[0].parent)!r}"
+        warnings.warn(f"{found} is {instead}: {_counts(arrays)}", ManyarmsWarning, stacklevel=2)
     x, y, x_test, y_test = (arrays[key] for key in ("x_train", "y_train", "x_test", "y_test"))
-    if "x_valid" in arrays and n_valid is None:
-        return Images(x, y, arrays["x_valid"], arrays["y_valid"], x_test, y_test)
-    return Images.split(x, y, len(y) // 10 if n_valid is None else n_valid, x_test, y_test, seed)
+    if "x_valid" in arrays:
+        if n_valid is None:
+            return Images(x, y, arrays["x_valid"], arrays["y_valid"], x_test, y_test)
+        x, y = np.concatenate([x, arrays["x_valid"]]), np.concatenate([y, arrays["y_valid"]])
+    return Images.split(x, y, max(1, len(y) // 10) if n_valid is None else n_valid, x_test, y_test, seed)
 
 
 def _found(name: str, place: Path, source: _Source) -> tuple[list[Path], _Format]:
@@ -94,6 +101,12 @@ def _found(name: str, place: Path, source: _Source) -> tuple[list[Path], _Format
     wanted = "; ".join(" and ".join(format.files) for format in source.formats)
     looked = " and ".join(repr(str(folder)) for folder in places)
     raise ManyarmsError(f"{name} was not found: looked in {looked} for {wanted}. Give folder, or set MANYARMS_DATA")
+
+
+def _is_smaller(arrays: Arrays, source: _Source) -> bool:
+    """Whether there are fewer images than were published."""
+    n_train = len(arrays["y_train"]) + len(arrays.get("y_valid", ()))
+    return n_train < source.n_train or len(arrays["y_test"]) < source.n_test
 
 
 def _counts(arrays: Arrays) -> str:
@@ -129,3 +142,5 @@ def _problems(arrays: Arrays, shape: tuple[int, ...]) -> Iterator[str]:
             yield f"y_{part} must be whole numbers from 0 to 9, got {y.dtype}"
         elif y.min() < 0 or y.max() > 9:
             yield f"y_{part} must be whole numbers from 0 to 9, got {y.dtype} from {y.min()} to {y.max()}"
+    if len(arrays["x_train"]) < 2 and "x_valid" not in arrays:
+        yield "x_train must have two images or more, as some are kept to validate on, got 1"
