@@ -160,6 +160,53 @@ def test_tensors_that_share_their_numbers_go_on_doing_so(tmp_path):
     assert again["b"].tolist() == [5, 0]
 
 
+def large():
+    """Four million bytes."""
+    return torch.arange(1e6).reshape(1000, 1000)
+
+
+SLICES = {
+    "a row": lambda: large()[3],
+    "a column": lambda: {"column": large()[:, 3]},
+    "rows in lists and dicts": lambda: OrderedDict(rows=[(large()[0], {1: large()[1]}), [large()[999]]], steps=3),
+    "part of what is learnt": lambda: large().requires_grad_()[:5],
+    "beside whole tensors": lambda: [large()[3], torch.ones(4), torch.zeros(0)],
+}
+
+
+@pytest.mark.parametrize("make", SLICES.values(), ids=SLICES)
+def test_slices_are_saved_without_what_they_were_cut_from(tmp_path, make):
+    state = make()
+    place = saved(tmp_path, state)
+    assert files(place) == {"state.pt"} and same(SavedState(place).load(), state)
+    assert (place / "state.pt").stat().st_size < 50_000
+
+
+def test_saving_a_slice_does_not_change_it(tmp_path):
+    whole = large()
+    row = whole[3]
+    state = {"row": row}
+    saved(tmp_path, state)
+    assert state["row"] is row and row.data_ptr() == whole[3].data_ptr()
+
+
+def test_slices_that_share_their_numbers_go_on_doing_so(tmp_path):
+    whole = large()
+    again = SavedState(saved(tmp_path, [whole[3], whole[3, 1:]])).load()
+    again[0][1] = 5
+    assert again[1][0] == 5
+
+
+def test_a_slice_in_a_state_that_holds_itself_or_with_something_attached_is_saved(tmp_path):
+    state = [large()[3]]
+    state.append(state)
+    again = SavedState(saved(tmp_path / "itself", state)).load()
+    assert same(again[0], state[0]) and again[1] is again
+    row = torch.arange(6).reshape(2, 3)[1]
+    row.note = "second"
+    assert same(SavedState(saved(tmp_path / "attached", row)).load(), row)
+
+
 @pytest.mark.parametrize("last", ["tensors", "other"])
 def test_of_two_states_of_a_pull_the_last_is_kept(tmp_path, last):
     states = [torch.ones(2), "other"] if last == "other" else ["other", torch.ones(2)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import sys
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +72,10 @@ def _state_file(directory: Path) -> str | None:
 def packed(state: Any) -> tuple[str, bytes]:
     """The file that a state is written to: its name, and its content."""
     torch = sys.modules.get("torch")  # not imported, it has made no tensors
-    if torch is not None and _is_tensors(state, torch):
+    if torch is not None and (tensors := _tensors_of(state, torch)):
         file = io.BytesIO()
         try:
+            state = _slim(state, tensors, torch)
             torch.save(state, file)
             file.seek(0)
             torch.load(file, map_location="meta", weights_only=True)  # without the numbers, so it costs little
@@ -82,13 +85,13 @@ def packed(state: Any) -> tuple[str, bytes]:
     return _PICKLED, cloudpickle.dumps(state)
 
 
-def _is_tensors(state: Any, torch: Any) -> bool:
-    """Whether a state is made of nothing but tensors, at least one, and plain values.
+def _tensors_of(state: Any, torch: Any) -> list[Any]:
+    """The tensors of a state that is made of nothing but tensors and plain values; none of any other.
 
     Types are compared exactly, since a class derived from these can bring code. What is attached to a tensor, or to an
     ordered dict, is saved with it, so it is looked at too.
     """
-    rest, seen, found = [state], set(), False
+    rest, seen, tensors = [state], set(), []
     while rest:
         part = rest.pop()
         kind = type(part)
@@ -100,12 +103,33 @@ def _is_tensors(state: Any, torch: Any) -> bool:
         elif kind in (dict, OrderedDict):
             rest += [*part, *part.values()]
         elif kind in (torch.Tensor, torch.nn.Parameter):
-            found = True
+            tensors.append(part)
         else:
-            return False
+            return []
         attached = getattr(part, "__dict__", {})
         rest += [*attached, *attached.values()]
-    return found
+    return tensors
+
+
+def _slim(state: Any, tensors: Sequence[Any], torch: Any) -> Any:
+    """The state without what a slice was cut from, which PyTorch would save with it. Tensors that share their numbers stay.
+
+    Args:
+        state: is not changed.
+        tensors: all that it has.
+    """
+    plain = [part for part in tensors if part.layout == torch.strided]
+    sharing = Counter(part.untyped_storage().data_ptr() for part in plain)
+    slices = [
+        part
+        for part in plain
+        if type(part) is torch.Tensor
+        and part.nbytes < part.untyped_storage().nbytes()
+        and sharing[part.untyped_storage().data_ptr()] == 1
+        and not vars(part)
+    ]
+    cut = {id(part): part.detach().clone().requires_grad_(part.requires_grad) for part in slices}
+    return copy.deepcopy(state, {id(part): part for part in tensors} | cut) if cut else state
 
 
 def _read_tensors(data: bytes) -> Any:
