@@ -137,19 +137,22 @@ def test_a_tensor_is_a_reward(tmp_path):
     assert outcome.reward == 0.5 and outcome.metrics == {"loss": 2.0}
 
 
-def test_numeric_libraries_share_the_processors_unless_the_user_set_their_threads(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("given", "rest"), [({}, 3), ({"MKL_NUM_THREADS": 7}, 3), ({"OMP_NUM_THREADS": 2, "MKL_NUM_THREADS": 7}, 2)]
+)
+def test_numeric_libraries_share_the_processors_unless_the_user_set_their_threads(tmp_path, monkeypatch, given, rest):
     monkeypatch.setattr(os, "cpu_count", lambda: 12)
     for name in processes._THREADS:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MKL_NUM_THREADS", "7")
+    for name, value in given.items():
+        monkeypatch.setenv(name, str(value))
 
     def threads(pull):
         return {"reward": 0, **{name: int(value) for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}}
 
     with started(tmp_path, workers=4) as pool:
         seen = pool.run(threads)[0].metrics
-    assert {seen[name] for name in processes._THREADS if name != "MKL_NUM_THREADS"} == {3}
-    assert seen["MKL_NUM_THREADS"] == 7
+    assert {name: seen[name] for name in processes._THREADS} == dict.fromkeys(processes._THREADS, rest) | given
 
 
 def test_each_worker_sees_its_own_device_and_so_does_the_one_that_replaces_it(tmp_path, monkeypatch):

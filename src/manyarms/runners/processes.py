@@ -134,8 +134,9 @@ class ProcessRunner:
 
     def _environment(self, slot: int) -> dict[str, str]:
         environment = dict(os.environ)
-        for name in _THREADS:
-            environment.setdefault(name, str(max(1, (os.cpu_count() or 1) // self.workers)))
+        share = str(max(1, (os.cpu_count() or 1) // self.workers))
+        for name in _THREADS:  # the first is the one that libraries without a variable of their own go by
+            environment.setdefault(name, environment.get(_THREADS[0], share))
         lease = self._leases[slot]
         if lease is not None:
             environment["CUDA_VISIBLE_DEVICES"] = lease
