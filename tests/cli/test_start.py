@@ -58,6 +58,24 @@ def test_run_searches_and_says_what_it_found(manyarms):
     assert json.loads(best.removeprefix("best config: ")) == manyarms("best", "--json").data["config"]
 
 
+NETWORKS = """
+from manyarms.networks import table_space
+
+space = table_space(4, 3)
+
+
+def train(config):
+    return config.training["learning_rate"]
+"""
+
+
+def test_the_best_network_is_printed_as_the_same_json_by_run_and_by_best(manyarms, place):
+    (place / "train.py").write_text(NETWORKS)
+    line = manyarms("run", "train.py:train", "--budget", 5, "--seed", 0).out.splitlines()[-1]
+    assert line.removeprefix("best ") in manyarms("best").out.splitlines()
+    assert json.loads(line.removeprefix("best config: ")).keys() == {"graphs", "training"}
+
+
 def test_run_again_continues_to_the_same_total_and_a_larger_one_extends_it(manyarms):
     for budget, steps in [(30, 30), (30, 30), (50, 50)]:
         answer = manyarms("run", "train.py:whole", "--budget", budget)

@@ -17,6 +17,9 @@ from .. import checks
 from ..checkpoints import SEAL
 from ..frames import arm_rows
 from ..journal.sql import study_names
+from ..spaces import to_json
+from ..strategies import complete
+from ..study import Study
 from ..view import StudyView
 from .stored import add_study, chosen_name, stored_study
 
@@ -125,11 +128,13 @@ def summary(study: StudyView) -> dict[str, Any]:
     }
 
 
-def print_status(study: StudyView) -> None:
+def print_status(study: Study) -> None:
     """What a search came to."""
     print_table([summary(study)])
     if study.tally.pulls:
-        print(f"best config: {json.dumps(best_arm(study)['config'], default=str)}")
+        known = complete(study.strategy)
+        space = known.book.space if known is not None else None
+        print(f"best config: {json.dumps(to_json(space, study.best_config))}")
 
 
 def _print_json(value: Any) -> None:
