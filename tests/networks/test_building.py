@@ -24,15 +24,17 @@ def check_runs(network, space):
 
 
 def bred(space, count, seed):
-    """Random networks, their mutants, and crossings of neighbours."""
+    """Random networks, their mutants, and crossings with a neighbour and with the mutant."""
     rng = np.random.default_rng(seed)
     parents = [space.sample(rng) for _ in range(count)]
     for a, b in zip(parents, [*parents[1:], parents[0]], strict=True):
         before = a.to_json(), b.to_json()
         mutant, crossing = space.mutate(a, rng), space.crossover(a, b, rng)
+        related = space.crossover(a, mutant, rng)
         assert (a.to_json(), b.to_json()) == before
         assert mutant.structure() != a.structure() and crossing.structure() not in (a.structure(), b.structure())
-        yield from (a, mutant, crossing)
+        assert related.structure() not in (a.structure(), mutant.structure())
+        yield from (a, mutant, crossing, related)
 
 
 def check_images(count, seed=0):
@@ -47,7 +49,7 @@ def check_images(count, seed=0):
 
 
 def test_random_networks_mutants_and_crossings_run_on_both_shapes_of_images():
-    check_images(120)
+    check_images(90)
 
 
 @pytest.mark.slow
@@ -59,7 +61,7 @@ def test_ten_thousand_of_each_run_on_both_shapes_of_images(thousand):
 
 @pytest.mark.parametrize("kind", ["sequences", "tables"])
 def test_random_networks_mutants_and_crossings_run_on_other_data(kind):
-    for network in bred(SPACES[kind], 60, seed=3):
+    for network in bred(SPACES[kind], 45, seed=3):
         check_network(network, SPACES[kind])
         check_runs(network, SPACES[kind])
 

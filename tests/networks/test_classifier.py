@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -51,19 +52,76 @@ def equal(one, other):
     return all(map(equal, one, other)) if isinstance(one, (list, tuple)) else one == other
 
 
+def check_pauses(classifier, config, place):
+    """A training that was paused ends as one that was not."""
+    ends = []
+    for number, stops in enumerate(([3], [1, 2, 3])):
+        (place / str(number)).mkdir(parents=True)
+        torch.manual_seed(number)  # what others do with the generator must not matter
+        ends.append(play(classifier, config, stops, place / str(number)))
+    (whole, reward), (sliced, other) = ends
+    assert reward == other and equal(read_state(whole), read_state(sliced))
+
+
 def test_a_training_that_was_paused_equals_one_that_was_not_bit_for_bit(classifier, tmp_path):
     met = set()
-    for number, config in enumerate(samples(SPACE, 10, seed=3)):
-        met |= {node.operation for graph in config.graphs.values() for node in graph.nodes} | {config.training["optimiser"]}
-        ends = {}
-        for name, stops in (("whole", [3]), ("sliced", [1, 2, 3])):
-            place = tmp_path / f"{number}-{name}"
-            place.mkdir()
-            torch.manual_seed(number)  # what others do with the generator must not matter
-            ends[name] = play(classifier, config, stops, place)
-        (whole, reward), (sliced, other) = ends["whole"], ends["sliced"]
-        assert reward == other and equal(read_state(whole, CPU), read_state(sliced, CPU))
-    assert {"dropout", "normalisation", "convolution", "sgd", "adam"} <= met
+    for number, config in enumerate(samples(SPACE, 7, seed=3)):
+        met |= {node.operation for graph in config.graphs.values() for node in graph.nodes}
+        check_pauses(classifier, config, tmp_path / str(number))
+    assert {"dropout", "normalisation", "convolution", "dense"} <= met
+
+
+def plain(*nodes, **training):
+    """A convolution, these layers after it, and a dense one."""
+    convolution = networks.Node(1, (0,), "convolution", {"channels": 8, "kernel": 3, "stride": 2}, activation="relu")
+    chain = [convolution, *(networks.Node(2 + place, (1 + place,), *node) for place, node in enumerate(nodes))]
+    vector = networks.Graph((networks.Node(1, (0,), "dense", {"units": 8}, activation="relu"),), 2)
+    return networks.Network({"image": networks.Graph(tuple(chain), 2 + len(nodes)), "vector": vector}, training)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam", "adamw", "rmsprop"])
+def test_every_optimiser_goes_on_where_it_was_paused(optimiser, tmp_path):
+    training = {"learning_rate": 0.01, "batch_size": 16, "optimiser": optimiser}
+    space = networks.image_space((1, 8, 8), 4, training=ma.Space(**training))
+    config = plain(("normalisation", {"over": "batch"}), ("dropout", {"rate": 0.3}), **training)
+    check_pauses(networks.image_classifier(*DATA, space=space, epochs=2), config, tmp_path)
+
+
+PLAIN = plain(learning_rate=0.008, batch_size=16, optimiser="adam")  # eight iterations an epoch
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_a_cycle_has_as_many_epochs_as_asked_for(epochs, tmp_path):
+    directory, _ = play(networks.image_classifier(*DATA, space=SPACE, epochs=epochs), PLAIN, [2], tmp_path)
+    assert read_state(directory)["optimiser"]["state"][0]["step"] == 2 * 8 * epochs
+
+
+@pytest.mark.parametrize("lowest", [0.0, 0.5, 1.0])
+def test_a_cycle_ends_near_the_lowest_rate(lowest, tmp_path):
+    directory, _ = play(networks.image_classifier(*DATA, space=SPACE, epochs=2, lowest=lowest), PLAIN, [1], tmp_path)
+    (group,) = read_state(directory)["optimiser"]["param_groups"]
+    assert group["lr"] == pytest.approx(networks.Cycle(2, 16, 0.008, lowest * 0.008).rate(15 / 16))
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """What goes through networks while a test runs: whether it trains, the examples, and the scores they are given."""
+    forward, found = networks.NetworkModule.forward, []
+
+    def noted(module, x):
+        scores = forward(module, x)
+        found.append((module.training, x, scores))
+        return scores
+
+    monkeypatch.setattr(networks.NetworkModule, "forward", noted)
+    return found
+
+
+def test_every_cycle_has_a_seed_of_its_own(passes, tmp_path):
+    play(networks.image_classifier(*DATA, space=SPACE, epochs=1), PLAIN, [3], tmp_path)
+    seen = torch.cat([x for training, x, _ in passes if training])
+    one, two, three = torch.split(seen, len(DATA[0]))
+    assert not any(torch.equal(*pair) for pair in ((one, two), (one, three), (two, three)))
 
 
 def test_a_study_comes_out_the_same_again_and_gives_the_trained_model(classifier):
@@ -74,9 +132,10 @@ def test_a_study_comes_out_the_same_again_and_gives_the_trained_model(classifier
 
     study = searched()
     model = study.best_model()
+    assert not model.training
     x, y = DATA[2:]
     assert classifier.accuracy(model, x, y) == study.best_reward == searched().best_reward > 0.5
-    assert not model.training and classifier.predict(model, x).shape == y.shape
+    assert classifier.predict(model, x).shape == y.shape
     assert classifier.predict(model, x[:1])[0] == classifier.predict(model, x)[0]
     assert any(record.inherited for record in study.tally.arms.values())
     shutil.rmtree(study.checkpoint_of(study.best().id))
@@ -95,7 +154,7 @@ def test_a_mutant_begins_with_the_weights_of_its_parent_unless_told_not_to(class
     warm, reward = play(frozen, child, [1], tmp_path / "warm", parent=directory)
     frozen.warm = False
     cold, chance = play(frozen, child, [1], tmp_path / "cold", parent=directory)
-    weights = [read_state(place, CPU)["weights"] for place in (directory, warm, cold)]
+    weights = [read_state(place)["weights"] for place in (directory, warm, cold)]
     names = [name for name in weights[0] if name.endswith(("weight", "bias"))]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in names)
     assert not all(torch.equal(weights[0][name], weights[2][name]) for name in names)
@@ -329,7 +388,7 @@ TWO = np.arange(9) % 2
         ({"y_train": np.where(TWO, np.nan, 0)}, "y_train must be whole numbers, a label for each row, got float64"),
         ({"y_valid": TWO[:, None]}, r"y_valid must be whole numbers, .*, got int64 of the shape \(9, 1\)"),
         ({"y_train": TWO[:5]}, "y_train must be 9 whole numbers"),
-        ({"y_train": TWO - 1}, "y_train must be 0 or more, got -1 to 0"),
+        ({"y_train": TWO - 1}, "y_train must be 0, 1, 2 and so on, got -1 to 0"),
         ({"y_train": TWO * 0 + 1}, "y_train must have two classes or more, got 1 only"),
         ({"y_train": TWO * 0, "y_valid": TWO * 0}, "y_train must have two classes or more, got 0 only"),
         ({"x_train": np.zeros((0, 5)), "y_train": TWO[:0]}, r"x_train must be rows x features, got the shape \(0, 5\)"),
@@ -355,10 +414,12 @@ def test_labels_of_another_shape_have_no_accuracy(classifier):
     assert classifier.accuracy(model, x, list(y)) == classifier.accuracy(model, x, y)
 
 
-def test_mixed_precision_can_be_asked_for(tmp_path):
-    classifier = networks.image_classifier(*DATA, space=SPACE, epochs=2, mixed_precision=True, device="cpu")
+@pytest.mark.parametrize(("asked", "dtype"), [(True, torch.bfloat16), (False, torch.float32), (None, torch.float32)])
+def test_mixed_precision_can_be_asked_for_and_is_not_the_default_on_a_cpu(asked, dtype, passes, tmp_path):
+    classifier = networks.image_classifier(*DATA, space=SPACE, epochs=2, mixed_precision=asked, device="cpu")
     _, reward = play(classifier, samples(SPACE, 1, seed=3)[0], [2, 3], tmp_path)
     assert 0 <= reward <= 1
+    assert {(training, scores.dtype) for training, _, scores in passes} == {(True, dtype), (False, dtype)}
 
 
 def test_wrong_arguments_are_refused():
@@ -384,12 +445,36 @@ def test_wrong_arguments_are_refused():
         make_optimiser("lion", [], 0.1)
 
 
+def noisy(seed):
+    """Images of which a third have labels at random, so that no network learns them all."""
+    x, y = bright_quarters(seed=seed)
+    return x, np.where(np.arange(len(y)) % 3 == 0, np.random.default_rng(seed).permutation(y), y)
+
+
+def pulls_of_a_search(late=None, **options):
+    """All arms and pulls, but not how long these took: longer for arms of even numbers if `late` is 0, of odd ones if 1."""
+    classifier = networks.image_classifier(*noisy(0), *noisy(1), space=SPACE, epochs=1)
+
+    def train(pull):
+        time.sleep(0.3 * (pull.arm % 2 == late))
+        return classifier(pull)
+
+    with ma.Study(ma.MutantUCB(SPACE, budget=16, max_steps=3, initial=4, seed=1), bounds=(0, 1)) as study:
+        study.optimize(train, progress=False, **options)
+        arms = {id: (record.arm.config, record.arm.parents) for id, record in study.tally.arms.items()}
+        pulls = study.pulls_dataframe().drop(columns="seconds")
+    assert pulls["reward"].nunique() > 5 and set(pulls["status"]) == {"told"}
+    assert pulls["start"].max() > 0 and any(parents for _, parents in arms.values())
+    return arms, pulls.to_dict("records")
+
+
 @pytest.mark.slow
-def test_worker_processes_train_the_same_networks(classifier):
-    rewards = []
-    for workers in (1, 2):
-        study = ma.Study(ma.MutantUCB(SPACE, budget=12, max_steps=2, initial=4, seed=1), bounds=(0, 1))
-        study.optimize(classifier, workers=workers, deterministic=True, progress=False)
-        rewards.append(study.best_reward)
-        study.close()
-    assert rewards[0] == rewards[1]
+def test_worker_processes_find_the_same_networks_again_whichever_is_late():
+    one, other = (pulls_of_a_search(late, workers=2, deterministic=True) for late in (0, 1))
+    assert one == other
+
+
+@pytest.mark.slow
+def test_a_pull_comes_out_the_same_in_a_worker_process(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", str(torch.get_num_threads()))  # on which the last bits depend
+    assert pulls_of_a_search() == pulls_of_a_search(pull_timeout=600)  # which takes a process of its own

@@ -24,10 +24,10 @@ class Recorded(torch.optim.SGD):
         super().step()
 
 
-def problem():
+def problem(dropout=0.5):
     torch.manual_seed(0)
     x = torch.randn(50, 4)
-    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Dropout(dropout), torch.nn.Linear(8, 2))
     return module, x, (x[:, 0] > 0).long()
 
 
@@ -40,8 +40,8 @@ def test_the_rate_falls_from_the_highest_to_the_lowest_along_a_cosine():
     assert optimiser.rates[0] == 0.1 and optimiser.rates[6] == pytest.approx(0.0505) and 0.001 < optimiser.rates[-1] < 0.004
 
 
-def trained(seed):
-    module, x, y = problem()
+def trained(seed, dropout=0.5):
+    module, x, y = problem(dropout)
     subtrain(module, torch.optim.SGD(module.parameters(), 0.1), x, y, CYCLE, seed)
     return torch.cat([weight.flatten() for weight in module.parameters()])
 
@@ -57,6 +57,19 @@ def test_the_seed_decides_everything_and_the_generator_of_others_is_left_alone()
     state = torch.get_rng_state()
     subtrain(module, torch.optim.SGD(module.parameters(), 0.1), x, y, CYCLE, 0)
     assert torch.equal(state, torch.get_rng_state())
+
+
+def test_every_epoch_has_the_examples_in_another_order_and_every_seed_too():
+    seen = []
+    for seed in (5, 6):
+        module, _, y = problem(dropout=0.0)
+        x = torch.arange(50.0)[:, None].expand(50, 4)
+        module.register_forward_pre_hook(lambda _module, inputs: seen.extend(inputs[0][:, 0].tolist()))
+        subtrain(module, torch.optim.SGD(module.parameters(), 1e-6), x, y, CYCLE, seed)
+    epochs = [tuple(seen[start : start + 50]) for start in range(0, len(seen), 50)]
+    assert all(sorted(epoch) == list(range(50)) for epoch in epochs)
+    assert len({*epochs, tuple(range(50))}) == 7  # three of each seed, none as given
+    assert not torch.equal(trained(5, dropout=0.0), trained(6, dropout=0.0))
 
 
 def test_it_learns():

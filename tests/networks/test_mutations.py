@@ -54,6 +54,21 @@ def test_add_node_adds_one_with_an_identity_never_used_before():
     assert m.add_node(graphs(1)[0], Part(PART.layers.values(), dimensions=2, max_nodes=1), np.random.default_rng(0)) is None
 
 
+def test_a_new_node_comes_after_the_last_or_on_an_edge_which_stays_every_other_time():
+    stayed = []
+    for graph, child in children(m.add_node):
+        place = child.order.index(graph.next_id)
+        (before,) = child.nodes[place - 1].inputs
+        if place == len(child.nodes):
+            assert set(child.edges) == {*graph.edges, (graph.order[-1], graph.next_id)}
+            continue
+        after = child.order[place + 1]
+        edges = {*graph.edges, (before, graph.next_id), (graph.next_id, after)}
+        assert (before, after) in graph.edges and set(child.edges) in (edges, edges - {(before, after)})
+        stayed.append((before, after) in child.edges)
+    assert 0.35 < np.mean(stayed) < 0.65
+
+
 def test_remove_node_removes_one_and_the_others_keep_what_they_are():
     places = set()
     for graph, child in children(m.remove_node):

@@ -53,20 +53,55 @@ def test_every_kind_of_change_happens_and_most_are_small():
     assert np.mean([len(names) == 1 for names in changed]) > 0.6
 
 
-def test_crossover_exchanges_parts_of_the_graphs():
+def test_every_other_mutant_has_two_changes():
+    one = Part([Identity()], dimensions=0, max_nodes=1)  # whose activation alone can change
+    space = NetworkSpace((4,), 2, {f"part_{number}": one for number in range(20)}, ma.Space(learning_rate=0.1))
+    network, rng = samples(space, 1)[0], np.random.default_rng(0)
+    children = [space.mutate(network, rng) for _ in range(300)]
+    n_changed = [sum(network.graphs[name] != child.graphs[name] for name in network.graphs) for child in children]
+    assert set(n_changed) == {1, 2} and 0.4 < np.mean([n == 2 for n in n_changed]) < 0.55
+
+
+def test_crossover_exchanges_parts_of_the_graphs_or_takes_whole_ones():
     space, rng = SPACES["grey images"], np.random.default_rng(0)
-    mixed = 0
-    for a, b in zip(samples(space, 100), samples(space, 100, seed=1), strict=True):
+    found = []
+    for a, b in zip(samples(space, 200), samples(space, 200, seed=1), strict=True):
+        one, other = a.graphs["image"], b.graphs["image"]
         graph = space.crossover(a, b, rng).graphs["image"]
-        old = {node.id for node in a.graphs["image"].nodes}
-        mixed += 0 < sum(node.id in old for node in graph.nodes) < len(graph.nodes)
-    assert mixed > 40
+        if len(one.nodes) == 1:
+            continue  # of which any exchange takes all
+        old = sum(node.id in one.order for node in graph.nodes)
+        found.append("first" if graph == one else "mixed" if old else "second")
+        assert found[-1] != "second" or graph.structure() == other.structure()
+        assert found[-1] != "mixed" or old < len(graph.nodes)
+    shares = {kind: found.count(kind) / len(found) for kind in ("first", "second", "mixed")}
+    assert 0.06 < shares["first"] < 0.2 and 0.06 < shares["second"] < 0.2 and shares["mixed"] > 0.6
+
+
+def test_crossover_takes_each_parameter_of_the_training_from_either():
+    space, rng = SPACES["grey images"], np.random.default_rng(0)
+    from_second = {name: [] for name in space.training.parameters}
+    for a, b in zip(samples(space, 200), samples(space, 200, seed=1), strict=True):
+        for name, value in space.crossover(a, b, rng).training.items():
+            assert value in (a.training[name], b.training[name])
+            if a.training[name] != b.training[name]:
+                from_second[name].append(value == b.training[name])
+    assert all(0.4 < np.mean(taken) < 0.6 for taken in from_second.values())
 
 
 def test_crossing_a_network_with_itself_still_gives_another():
     space, rng = SPACES["tables"], np.random.default_rng(0)
     for network in samples(space, 30):
         assert space.crossover(network, network, rng).structure() != network.structure()
+
+
+def test_crossing_a_network_with_its_mutant_gives_a_third_however_few_there_are():
+    part = Part([Identity()], dimensions=0, max_nodes=1, activations=("relu", "tanh", "gelu"))
+    space, rng = NetworkSpace((4,), 2, {"vector": part}, ma.Space(learning_rate=0.1)), np.random.default_rng(0)
+    for network in samples(space, 20):
+        mutant = space.mutate(network, rng)
+        family = network, mutant, space.crossover(network, mutant, rng)
+        assert {member.graphs["vector"].nodes[0].activation for member in family} == {"relu", "tanh", "gelu"}
 
 
 def test_limits_hold_along_a_line_of_descent_and_are_made_use_of():
