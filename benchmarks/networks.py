@@ -68,7 +68,7 @@ def inheritance(pairs: int, seed: int) -> dict[str, tuple[float, float]]:
             child = networks.build(network, SPACE)
 
             def read(child: Any = child) -> None:
-                networks.inherit(child, read_state(Path(folder), torch.device("cpu"))["weights"])
+                networks.inherit(child, read_state(Path(folder))["weights"])
 
             times = seconds(lambda child=child, weights=weights: networks.inherit(child, weights)), seconds(read)
             cycle = networks.Cycle(1, network.training["batch_size"], 1e-4, 1e-4)

@@ -20,8 +20,8 @@ if __name__ == "__main__":
     with ma.Study(strategy, storage="network.db", name="digits", bounds=(0, 1)) as study:
         study.optimize(classifier)
         model = study.best_model(classifier)
-        Path("network.svg").write_text(networks.draw_network(study.best_config, classifier.space))
-        Path("family.svg").write_text(networks.draw_family(study, classifier.space))
+        Path("network.svg").write_text(networks.draw_network(study.best_config, classifier.space), encoding="utf-8")
+        Path("family.svg").write_text(networks.draw_family(study, classifier.space), encoding="utf-8")
         networks.export_model(model, "winner")
         print(f"the best of {len(study.tally.arms)} networks has {model.layout.n_parameters:,} parameters")
         accuracy = classifier.accuracy(model, x_test, y_test)

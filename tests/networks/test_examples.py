@@ -64,6 +64,37 @@ def test_lists_are_taken_unless_they_are_ragged():
         channels_first("x", [[1, 2], [3]], TABLE)
 
 
+def test_what_is_true_or_false_is_1_or_0():
+    taken = Examples.of("train", np.ones((2, 28, 28), bool), [False, True], GREY)
+    assert taken.x.dtype == np.uint8 and taken.x.all() and taken.y.tolist() == [0, 1]
+    assert channels_first("x", [[True] * 7], TABLE).tolist() == [[1.0] * 7]
+
+
+def test_a_table_may_have_columns_of_several_types_but_of_numbers_only():
+    pandas = pytest.importorskip("pandas")
+    columns = {"a": [0.5, 1.5], "b": [True, False], "c": [3, 4], **{name: [0, 0] for name in "defg"}}
+    assert channels_first("x", pandas.DataFrame(columns), TABLE)[:, :3].tolist() == [[0.5, 1.0, 3.0], [1.5, 0.0, 4.0]]
+    for wrong in (["1", "2"], [pandas.NA, True]):
+        with pytest.raises(ValueError, match="x must be numbers, got"):
+            channels_first("x", pandas.DataFrame(columns | {"b": wrong}), TABLE)
+
+
+def test_masked_values_are_refused_but_an_empty_mask_is_none():
+    x = np.ma.masked_array(np.zeros((5, 7)), mask=False)
+    y = np.ma.masked_array(np.arange(5) % 3, mask=False)
+    assert Examples.of("train", x, y, TABLE).x.shape == (5, 7)
+    x[1, 2:4] = y[3] = np.ma.masked
+    with pytest.raises(ValueError, match="x must have no masked values, got 2"):
+        channels_first("x", x, TABLE)
+    with pytest.raises(ValueError, match="y must have no masked values, got 1"):
+        labels("y", y)
+
+
+def test_tensors_are_taken_also_where_they_require_a_gradient():
+    x = torch.ones((5, 7), requires_grad=True)
+    assert Examples.of("train", x, torch.arange(5) % 3, TABLE).x.sum() == 35
+
+
 @pytest.mark.parametrize(
     ("x", "space", "message"),
     [
@@ -105,7 +136,7 @@ def test_labels_that_are_none_are_refused(y, message):
 
 def test_labels_of_no_rows_and_of_classes_not_yet_counted():
     assert labels("y", [3, 0, 7]).tolist() == [3, 0, 7]
-    with pytest.raises(ValueError, match="y must be 0 or more, got -1 to 7"):
+    with pytest.raises(ValueError, match="y must be 0, 1, 2 and so on, got -1 to 7"):
         labels("y", [3, -1, 7])
     with pytest.raises(ValueError, match="y must have one label or more, got none"):
         labels("y", np.zeros(0, int))

@@ -65,7 +65,15 @@ class NetworkModule(nn.Module):
 
 
 def build(network: Network, space: NetworkSpace) -> NetworkModule:
-    """The module of a network; its weights are drawn from PyTorch's generator."""
+    """The module of a network; its weights are drawn from PyTorch's generator.
+
+    >>> import numpy as np
+    >>> from manyarms.networks import table_space
+    >>> space = table_space(4, 3)
+    >>> network = space.sample(np.random.default_rng(0))
+    >>> sum(weight.numel() for weight in build(network, space).parameters()) == space.layout(network).n_parameters
+    True
+    """
     return NetworkModule(space.layout(network))
 
 
@@ -75,6 +83,15 @@ def inherit(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> list[str]
     Args:
         module: of the mutant; changed in place.
         weights: the parent's `state_dict()`.
+
+    >>> import numpy as np
+    >>> from manyarms.networks import table_space
+    >>> space, rng = table_space(4, 3), np.random.default_rng(0)
+    >>> network = space.sample(rng)
+    >>> parent, child = build(network, space), build(space.mutate(network, rng), space)
+    >>> kept = inherit(child, parent.state_dict())
+    >>> all(torch.equal(child.state_dict()[name], parent.state_dict()[name]) for name in kept)
+    True
     """
     own = module.state_dict()
     kept = [name for name, weight in own.items() if name in weights and weights[name].shape == weight.shape]

@@ -123,7 +123,7 @@ class Classifier:
         return module.eval()
 
     def predict(self, model: NetworkModule, x: Array) -> NDArray[np.int64]:
-        """The labels that a network gives to examples."""
+        """The labels that a network gives to examples; it is left in evaluation mode."""
         return self._predicted(model, channels_first("x", x, self.space))
 
     def accuracy(self, model: NetworkModule, x: Array, y: Array) -> float:

@@ -21,6 +21,12 @@ def image_classifier(
         x_train, y_train, x_valid, y_valid: as in `Classifier`: rows x height x width, or with channels after these.
         space: another one.
         options: of `Classifier`.
+
+    >>> import numpy as np
+    >>> x, y = np.random.default_rng(0).integers(0, 256, (30, 8, 8)), np.arange(30) % 3
+    >>> classifier = image_classifier(x[:20], y[:20], x[20:], y[20:], epochs=5)
+    >>> classifier.space.input_shape, classifier.space.n_outputs
+    ((1, 8, 8), 3)
     """
     _check_channels(x_train)
     height, width, channels = _extents(x_train, 2, "rows x height x width, or with channels after these")
@@ -31,7 +37,13 @@ def image_classifier(
 def sequence_classifier(
     x_train: Array, y_train: Array, x_valid: Array, y_valid: Array, space: NetworkSpace | None = None, **options: Any
 ) -> Classifier:
-    """For sequences, rows x length or rows x length x channels, with networks of `sequence_space`."""
+    """For sequences, rows x length or rows x length x channels, with networks of `sequence_space`.
+
+    >>> import numpy as np
+    >>> x, y = np.random.default_rng(0).normal(size=(30, 17, 2)), np.arange(30) % 3
+    >>> sequence_classifier(x[:20], y[:20], x[20:], y[20:]).space.input_shape
+    (2, 17)
+    """
     length, channels = _extents(x_train, 1, "rows x length, or with channels after these")
     shape = channels, length
     return Classifier(
@@ -42,7 +54,15 @@ def sequence_classifier(
 def table_classifier(
     x_train: Array, y_train: Array, x_valid: Array, y_valid: Array, space: NetworkSpace | None = None, **options: Any
 ) -> Classifier:
-    """For tables of numbers, rows x features, with networks of `table_space`."""
+    """For tables of numbers, rows x features, with networks of `table_space`.
+
+    >>> import numpy as np, manyarms as ma
+    >>> x = np.random.default_rng(0).normal(size=(200, 4))
+    >>> y = x[:, 0] > 0
+    >>> classifier = table_classifier(x[:100], y[:100], x[100:], y[100:])
+    >>> ma.tune(classifier, classifier.space, budget=10, max_steps=2, seed=0, progress=False).best_reward > 0.8
+    True
+    """
     (n_features,) = _extents(x_train, 0, "rows x features")
     space = space or table_space(n_features, _n_classes(y_train, y_valid))
     return Classifier(space, x_train, y_train, x_valid, y_valid, **options)
@@ -65,4 +85,13 @@ def _check_channels(x: Array) -> None:
 
 
 def _n_classes(y_train: Array, y_valid: Array) -> int:
-    return 1 + int(max(labels("y_train", y_train).max(), labels("y_valid", y_valid).max()))
+    """As the largest label says, though none of that class may be among the training examples."""
+    found = {"y_train": labels("y_train", y_train), "y_valid": labels("y_valid", y_valid)}
+    n_labels = sum(map(len, found.values()))
+    for name, y in found.items():
+        if y.max() >= n_labels:
+            raise ValueError(
+                f"{name} must be 0, 1, 2 and so on, below the number of all labels, {n_labels}, got {y.max()}; "
+                "where there are more classes than labels, give a space"
+            )
+    return 1 + int(max(y.max() for y in found.values()))

@@ -43,7 +43,8 @@ def draw_network(
     child = network_of(network, space)
     before = None if parent is None else network_of(parent, space)
     changes = {
-        name: _NOTHING if before is None else graph_changes(before.graphs[name], graph) for name, graph in child.graphs.items()
+        name: _NOTHING if before is None else graph_changes(space.graphs_of(before)[name], graph)
+        for name, graph in space.graphs_of(child).items()
     }
     plan = space.layout(child)
     boxes = dict(_boxes(plan, space, changes))

@@ -99,23 +99,29 @@ def channels_first(name: str, x: Array, space: NetworkSpace) -> Array:
 def labels(name: str, y: Array, n_rows: int | None = None, n_classes: int | None = None) -> NDArray[np.int64]:
     """Whole numbers from 0: so many, and of so many classes, where that is known. Always a copy."""
     y = as_array(name, y)
+    most = np.iinfo(np.int64).max if n_classes is None else n_classes - 1
     if y.ndim != 1 or n_rows not in (None, len(y)) or not np.issubdtype(y.dtype, np.integer):
         wanted = "whole numbers" if n_rows is None else f"{n_rows} whole numbers"
         raise ValueError(f"{name} must be {wanted}, a label for each row, got {y.dtype} of the shape {y.shape}")
     if len(y) == 0:
         raise ValueError(f"{name} must have one label or more, got none")
-    if y.min() < 0 or (n_classes is not None and y.max() >= n_classes):
-        wanted = "0 or more" if n_classes is None else f"from 0 to {n_classes - 1}"
+    if y.min() < 0 or y.max() > most:
+        wanted = "0, 1, 2 and so on" if n_classes is None else f"from 0 to {most}"
         raise ValueError(f"{name} must be {wanted}, got {y.min()} to {y.max()}")
     return y.astype(np.int64)
 
 
 def as_array(name: str, values: Any) -> Array:
-    """Lists, tables and tensors as arrays."""
+    """Lists, tables and tensors as arrays; what is true or false as 1 and 0."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must have no masked values, got {np.ma.getmaskarray(values).sum()}")
     try:
-        return np.asarray(values)
+        array = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values)
+        if array.dtype == object:  # a table with columns of several types, say numbers and bools
+            array = np.array(array.tolist())
     except ValueError:
         raise ValueError(f"{name} must be an array, got rows of different lengths") from None
+    return array.astype(np.uint8) if array.dtype == np.bool_ else array
 
 
 def _kind(shape: Shape) -> type[np.floating[Any]]:

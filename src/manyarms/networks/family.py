@@ -32,6 +32,13 @@ def draw_family(study: Searched, space: NetworkSpace, arm: int | None = None) ->
         study: a `Study`, or what `load_study` gives.
         space: of its networks.
         arm: by default the recommended one.
+
+    >>> import manyarms as ma
+    >>> from manyarms.networks import table_space
+    >>> space = table_space(4, 3)
+    >>> study = ma.tune(lambda config: config.n_nodes, space, budget=50, seed=0, progress=False)
+    >>> draw_family(study, space)[:4]
+    '<svg'
     """
     arms = study.tally.arms
     last = study.best().id if arm is None else arm

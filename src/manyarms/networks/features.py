@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..spaces import Space
-from .graph import Graph, Node
+from .graph import INPUT, Graph, Node
 from .layers import Layer
 from .network import Network
 from .part import Part
@@ -18,9 +18,7 @@ _UNKNOWN = 0.5  # a coordinate that does not apply
 _LARGE = 1e9  # parameters or operations of a network that has no limit
 
 
-def features(
-    network: Network, parts: Mapping[str, Part], training: Space, costs: Sequence[tuple[int, int | None]]
-) -> list[float]:
+def features(network: Network, parts: Mapping[str, Part], training: Space, costs: Sequence[Cost]) -> list[float]:
     """Its training, what it costs, and of each graph: how deep it is, how much it branches, and what its nodes are.
 
     Different networks may have the same features: where nodes stand in a graph is not told.
@@ -63,7 +61,7 @@ def _of_graph(graph: Graph, part: Part) -> Iterator[float]:
 
 def _depth(graph: Graph) -> int:
     """The nodes of the longest way through."""
-    depths = {0: 0}
+    depths = {INPUT: 0}
     for node in graph.nodes:
         depths[node.id] = 1 + max(depths[source] for source in node.inputs)
     return max(depths.values())

@@ -77,7 +77,7 @@ class Graph:
         return [INPUT, *(node.id for node in self.nodes)]
 
     def structure(self) -> list[tuple[Any, ...]]:
-        """What the graph computes, whatever the identities of its nodes: equal for graphs that compute the same."""
+        """What the graph computes, whatever the identities of its nodes: graphs with equal ones compute the same."""
         place = {id: number for number, id in enumerate(self.order)}
         return [
             (

@@ -43,6 +43,8 @@ class Part:
         combiners: Sequence[str] = COMBINERS,
         activations: Sequence[str] = ACTIVATIONS,
     ) -> None:
+        if not isinstance(layers, Iterable):
+            raise TypeError(f"layers must be a list of objects such as Dense(), got {layers!r}")
         types = tuple(layers)
         self.dimensions = checks.whole("dimensions", dimensions)
         if self.dimensions not in EVERY:
@@ -161,6 +163,8 @@ def _check_layers(layers: Sequence[Layer], dimensions: int) -> None:
 
 
 def _names(name: str, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a list of some of {', '.join(known)}, got {given!r}")
     if not given:
         raise ValueError(f"{name} must name at least one of {', '.join(known)}, got none")
     return tuple(dict.fromkeys(checks.one_of(name, each, known) for each in given))

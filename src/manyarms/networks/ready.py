@@ -50,7 +50,11 @@ def sequence_space(
     max_flops: int | None = 50_000_000,
     training: Space = TRAINING,
 ) -> NetworkSpace:
-    """Like `image_space`, for sequences: channels and length. Convolutions, recurrent layers and attention."""
+    """Like `image_space`, for sequences: channels and length. Convolutions, recurrent layers and attention.
+
+    >>> sequence_space((3, 50), 4).parts["sequence"].operations[:3]
+    ('convolution', 'recurrent', 'attention')
+    """
     layers = [Convolution(), Recurrent(), Attention(), MaxPool(), AveragePool(), Normalisation(), Dropout(), Identity()]
     parts = {"sequence": Part(layers, dimensions=1, max_nodes=max_nodes), "vector": _vectors(max(1, max_nodes // 2))}
     return NetworkSpace(shape, n_classes, parts, training, max_parameters=max_parameters, max_flops=max_flops)
@@ -65,7 +69,14 @@ def table_space(
     max_flops: int | None = None,
     training: Space = TRAINING,
 ) -> NetworkSpace:
-    """One graph of dense layers and a head, for the columns of a table."""
+    """One graph of dense layers and a head, for the columns of a table.
+
+    >>> import numpy as np
+    >>> space = table_space(4, 3, max_parameters=500)
+    >>> network = space.sample(np.random.default_rng(0))
+    >>> list(network.graphs), space.layout(network).n_parameters <= 500
+    (['vector'], True)
+    """
     parts = {"vector": _vectors(max_nodes)}
     return NetworkSpace((n_features,), n_classes, parts, training, max_parameters=max_parameters, max_flops=max_flops)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,13 @@ class NetworkSpace:
         max_parameters: int | None = None,
         max_flops: int | None = None,
     ) -> None:
-        self.input_shape = tuple(checks.whole("input_shape", size, 1) for size in input_shape)
+        self.input_shape = _shape(input_shape)
         self.n_outputs = checks.whole("n_outputs", n_outputs, 1)
+        if not isinstance(parts, Mapping):
+            raise TypeError(f"parts must be a dict of name to Part, got {parts!r}")
         self.parts = dict(parts)
+        if not isinstance(training, Space):
+            raise TypeError(f"training must be a Space, got {training!r}")
         self.training = training
         self.max_parameters = None if max_parameters is None else checks.whole("max_parameters", max_parameters, 1)
         self.max_flops = None if max_flops is None else checks.whole("max_flops", max_flops, 1)
@@ -173,7 +177,16 @@ class NetworkSpace:
 
     def layout(self, network: Network) -> Layout:
         """The shapes of all its layers, and what it costs."""
-        return layout(network.graphs, self.parts, self.input_shape, self.n_outputs)
+        return layout(self.graphs_of(network), self.parts, self.input_shape, self.n_outputs)
+
+    def graphs_of(self, network: Network) -> dict[str, Graph]:
+        """The graphs of a network of this space; one of a space with other graphs is refused."""
+        if not isinstance(network, Network):
+            raise TypeError(f"a network must be a Network, got {network!r:.200}")
+        if network.graphs.keys() != self.parts.keys():
+            wanted, found = (", ".join(names) for names in (self.parts, network.graphs))
+            raise ValueError(f"a network of this space must have the graphs {wanted}, got {found or 'none'}")
+        return network.graphs
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NetworkSpace) and json.dumps(self.describe()) == json.dumps(other.describe())
@@ -195,13 +208,14 @@ class NetworkSpace:
 
     def _changed(self, network: Network, rng: np.random.Generator) -> Network:
         """One mutation, of the training or of a graph: the more nodes it has, the more often."""
+        graphs = self.graphs_of(network)
         if self.training.varies and rng.random() < _TRAINING:
-            return Network(network.graphs, self.training.mutate(network.training, rng))
+            return Network(graphs, self.training.mutate(network.training, rng))
         place = int(rng.random() * network.n_nodes)
-        for name, graph in network.graphs.items():
+        for name, graph in graphs.items():
             place -= len(graph.nodes)
             if place < 0:
-                return Network({**network.graphs, name: mutated(graph, self.parts[name], rng) or graph}, network.training)
+                return Network({**graphs, name: mutated(graph, self.parts[name], rng) or graph}, network.training)
         raise AssertionError("a network has nodes")
 
     def _another(self, network: Network, rng: np.random.Generator) -> Network:
@@ -211,8 +225,9 @@ class NetworkSpace:
         return next((other for other in others if other.structure() != network.structure()), network)
 
     def _crossings(self, a: Network, b: Network, rng: np.random.Generator) -> Iterator[Graph]:
+        ones, others = self.graphs_of(a), self.graphs_of(b)
         for name, part in self.parts.items():
-            one, other = a.graphs[name], b.graphs[name]
+            one, other = ones[name], others[name]
             if rng.random() < _WHOLE:
                 yield one if rng.random() < 0.5 else adopted(other, one)
             else:
@@ -237,3 +252,10 @@ class NetworkSpace:
             f"or more and take {n_flops:,} operations or more, got max_parameters={self.max_parameters} and "
             f"max_flops={self.max_flops}"
         )
+
+
+def _shape(given: Any) -> Shape:
+    sizes = tuple(checks.whole("input_shape", size, 1) for size in given) if isinstance(given, Iterable) else ()
+    if not sizes:
+        raise ValueError(f"input_shape must be channels, then the extents, if there are any, got {given!r}")
+    return sizes

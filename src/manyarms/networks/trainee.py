@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import checks
-from ..spaces import Choice, Float, Int, Space
-from ..spaces.parameters import Constant, Parameter
+from ..spaces import Space
 from .building import NetworkModule, build
 from .cycles import Cycle, Precision, seed_of, seeded, subtrain
+from .layers.layer import values_of
 from .network import Network
 from .pytorch import nn, torch
 from .space import NetworkSpace
@@ -53,17 +53,8 @@ def check_training(training: Space) -> None:
     if unknown:
         raise ValueError(f"the space's training must have no parameters but {', '.join(_KNOWN)}, got {min(unknown)}")
     for name, parameter in training.parameters.items():
-        for value in _ends(parameter):
+        for value in values_of(parameter):
             _KNOWN[name](f"{name} of the space's training", value)
-
-
-def _ends(parameter: Parameter) -> tuple[Any, ...]:
-    """Values of which all must be right for every one to be: the bounds of a number, or each option."""
-    if isinstance(parameter, (Float, Int)):
-        return parameter.low, parameter.high
-    if isinstance(parameter, Choice):
-        return parameter.options
-    return (parameter.value if isinstance(parameter, Constant) else parameter,)
 
 
 @dataclass(slots=True)
@@ -135,11 +126,11 @@ def packed(state: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def read_state(directory: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+def read_state(directory: Path) -> dict[str, Any]:
     """The state that a pull saved. What is not tensors and plain values is refused, and never run.
 
     Modules and optimisers take the tensors of a state to their own devices. Optimisers leave their counts of steps where they
     were read: on a GPU, each step would wait for them.
     """
-    state: dict[str, Any] = torch.load(directory / FILE, map_location=device, weights_only=True)
+    state: dict[str, Any] = torch.load(directory / FILE, map_location="cpu", weights_only=True)
     return state

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+import functools
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar
 
-from ...spaces import Space
+from ... import checks
+from ...spaces import Choice, Constant, Float, Int, Space
+from ...spaces.parameters import Parameter
 from ..blueprint import Blueprint
 
 Shape = tuple[int, ...]
@@ -16,6 +19,12 @@ Settings = Mapping[str, Any]
 
 EVERY = (0, 1, 2)
 """The dimensions of layers that take vectors, sequences and images."""
+
+Rule = Callable[[str, Any], Any]
+"""Given the name of a hyper-parameter and a value, it refuses the value if it is none that the layer can have."""
+
+SIZE: Rule = functools.partial(checks.whole, low=1)
+"""A whole number, at least 1."""
 
 
 def is_shape(value: object, n_sizes: int) -> bool:
@@ -35,6 +44,7 @@ class Layer:
         name: in configs, a Python name.
         dimensions: how many extents its inputs may have: 0 vectors, 1 sequences, 2 images.
         space: makes and mutates its hyper-parameters.
+        rules: what the values of some of them must be, by name, whatever the space.
 
     Args:
         space: in place of the class's own, with the same names, for other ranges.
@@ -50,10 +60,14 @@ class Layer:
     name: str = ""
     dimensions: Collection[int] = EVERY
     space: Space = Space()
+    rules: ClassVar[Mapping[str, Rule]] = {}
 
     def __init__(self, space: Space | None = None) -> None:
         if space is not None:
             self.space = _like(self.name, space, type(self).space)
+        for name, parameter in self.space.parameters.items():
+            for value in values_of(parameter) if name in self.rules else ():
+                self.rules[name](f"{name} of layer {self.name!r}", value)
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
         """What becomes of an input of this shape: as many sizes, each at least 1."""
@@ -75,9 +89,19 @@ class Layer:
         return f"{type(self).__name__}({self.space!r})"
 
 
+def values_of(parameter: Parameter) -> tuple[Any, ...]:
+    """Values of which all must be right for every one to be: the bounds of a number, or each option."""
+    if isinstance(parameter, (Float, Int)):
+        return parameter.low, parameter.high
+    if isinstance(parameter, Choice):
+        return parameter.options
+    return (parameter.value if isinstance(parameter, Constant) else parameter,)
+
+
 def _like(name: str, space: Space, usual: Space) -> Space:
+    wanted = ", ".join(usual.parameters) or "nothing"
+    if not isinstance(space, Space):
+        raise TypeError(f"the space of layer {name!r} must be a Space with {wanted}, got {space!r}")
     if space.parameters.keys() != usual.parameters.keys():
-        raise ValueError(
-            f"the space of layer {name!r} must have {', '.join(usual.parameters)}, got {', '.join(space.parameters)}"
-        )
+        raise ValueError(f"the space of layer {name!r} must have {wanted}, got {', '.join(space.parameters) or 'nothing'}")
     return space

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
-from ...spaces import Choice, Constant, Int, Space
+from ...spaces import Choice, Int, Space
 from ..blueprint import Blueprint
-from .layer import Layer, Settings, Shape
+from .layer import SIZE, Layer, Settings, Shape, values_of
 
 
 class Convolution(Layer):
@@ -21,12 +22,12 @@ class Convolution(Layer):
     name = "convolution"
     dimensions = (1, 2)
     space = Space(channels=Int(4, 64, log=True), kernel=Choice(1, 3, 5, 7, ordered=True), stride=Choice(1, 2))
+    rules: ClassVar = {"channels": SIZE, "kernel": SIZE, "stride": SIZE}
 
     def __init__(self, space: Space | None = None) -> None:
         super().__init__(space)
         kernel = self.space.parameters["kernel"]
-        sizes = [kernel.value] if isinstance(kernel, Constant) else getattr(kernel, "options", [0])
-        if any(size % 2 == 0 for size in sizes):
+        if isinstance(kernel, Int) or any(size % 2 == 0 for size in values_of(kernel)):
             raise ValueError(f"kernel must be a choice of odd sizes, so that padding is even on both sides, got {kernel!r}")
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
@@ -55,17 +56,16 @@ class MaxPool(Layer):
     name = "max_pool"
     dimensions = (1, 2)
     space = Space(size=Choice(2, 3))
-    _module = "MaxPool"
+    rules: ClassVar = {"size": SIZE}
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        sizes = _within(settings["size"], shape)
-        return (shape[0], *(-(-extent // size) for extent, size in zip(shape[1:], sizes, strict=True)))
+        return _pooled(shape, settings)
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        return Blueprint(f"{self._module}{len(shape) - 1}d", _within(settings["size"], shape), ceil_mode=True)
+        return _pooling("MaxPool", shape, settings)
 
 
-class AveragePool(MaxPool):
+class AveragePool(Layer):
     """The mean of each neighbourhood, otherwise like `MaxPool`.
 
     >>> str(AveragePool().blueprint((16, 7, 1), {"size": 2}))
@@ -73,7 +73,24 @@ class AveragePool(MaxPool):
     """
 
     name = "average_pool"
-    _module = "AvgPool"
+    dimensions = (1, 2)
+    space = Space(size=Choice(2, 3))
+    rules: ClassVar = {"size": SIZE}
+
+    def output_shape(self, shape: Shape, settings: Settings) -> Shape:
+        return _pooled(shape, settings)
+
+    def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
+        return _pooling("AvgPool", shape, settings)
+
+
+def _pooled(shape: Shape, settings: Settings) -> Shape:
+    sizes = _within(settings["size"], shape)
+    return (shape[0], *(-(-extent // size) for extent, size in zip(shape[1:], sizes, strict=True)))
+
+
+def _pooling(kind: str, shape: Shape, settings: Settings) -> Blueprint:
+    return Blueprint(f"{kind}{len(shape) - 1}d", _within(settings["size"], shape), ceil_mode=True)
 
 
 def _within(size: int, shape: Shape) -> tuple[int, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from typing import ClassVar
 
+from ... import checks
 from ...spaces import Choice, Int, Space
 from ..blueprint import Blueprint
-from .layer import Layer, Settings, Shape
+from .layer import SIZE, Layer, Settings, Shape
 
 
 class Identity(Layer):
@@ -31,6 +34,7 @@ class Dropout(Layer):
 
     name = "dropout"
     space = Space(rate=Choice(0.1, 0.2, 0.3, 0.4, 0.5, ordered=True))
+    rules: ClassVar = {"rate": functools.partial(checks.between, low=0, high=1)}
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
         return Blueprint("Dropout", settings["rate"])
@@ -45,6 +49,7 @@ class Normalisation(Layer):
 
     name = "normalisation"
     space = Space(over=Choice("batch", "example"))
+    rules: ClassVar = {"over": functools.partial(checks.one_of, options=("batch", "example"))}
 
     def n_parameters(self, shape: Shape, settings: Settings) -> int:
         return 2 * shape[0]
@@ -65,6 +70,7 @@ class Dense(Layer):
     name = "dense"
     dimensions = (0,)
     space = Space(units=Int(8, 256, log=True))
+    rules: ClassVar = {"units": SIZE}
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
         return (int(settings["units"]),)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from typing import ClassVar
+
+from ... import checks
 from ...spaces import Choice, Int, Space
 from ..blueprint import Blueprint
-from .layer import Layer, Settings, Shape
+from .layer import SIZE, Layer, Settings, Shape
 
 _GATES = {"gru": 3, "lstm": 4}
 
@@ -19,6 +23,7 @@ class Recurrent(Layer):
     name = "recurrent"
     dimensions = (1,)
     space = Space(cell=Choice("gru", "lstm"), units=Int(4, 64, log=True))
+    rules: ClassVar = {"cell": functools.partial(checks.one_of, options=tuple(_GATES)), "units": SIZE}
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
         return (int(settings["units"]), shape[1])
@@ -47,6 +52,7 @@ class Attention(Layer):
     name = "attention"
     dimensions = (1,)
     space = Space(heads=Choice(1, 2, 4, ordered=True), size=Int(4, 32, log=True))
+    rules: ClassVar = {"heads": SIZE, "size": SIZE}
 
     def n_parameters(self, shape: Shape, settings: Settings) -> int:
         width = int(settings["heads"] * settings["size"])
