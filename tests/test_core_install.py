@@ -29,7 +29,7 @@ EXTRAS = (
 
 # What may import what: a part may use those before it, never those after.
 LAYERS = [
-    {"version", "errors", "checks", "core"},
+    {"version", "errors", "checks", "fingerprint", "core"},
     {"spaces"},
     {"strategies"},
     {"journal", "checkpoints", "budget"},
