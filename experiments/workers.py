@@ -78,12 +78,14 @@ def draw(found: dict[tuple[str, type, int], np.ndarray], budget: int) -> None:
         for axis, name in zip(axes, PROBLEMS, strict=False):
             points = [common.mean_and_error(found[name, make, workers][:, 0]) for workers in WORKERS]
             axis.errorbar(WORKERS, *zip(*points, strict=True), color=colour, marker=marker, label=make.__name__, capsize=2)
-            axis.set(title=name, ylabel="normalised regret (%)", ylim=(0, None))
+            axis.set(title=name, ylabel="normalised regret (%)")
         hours = [found[next(iter(PROBLEMS)), make, workers][:, 1].mean() for workers in WORKERS]
         axes[2].plot(WORKERS, hours, color=colour, marker=marker, label=make.__name__)
     for axis in axes:
         axis.set(xscale="log", xlabel="workers", xticks=WORKERS, xticklabels=WORKERS)
         axis.minorticks_off()
+    for axis in axes[:2]:
+        axis.set_ylim(bottom=0)  # once all is drawn, as it fixes the top too
     for axis in axes:
         axis.axvline(budget / 100, color="black", linestyle=":", linewidth=1, label="W = T / 100")
     axes[2].set(yscale="log", ylabel="simulated time (hours)", title=f"time, {next(iter(PROBLEMS))}")
