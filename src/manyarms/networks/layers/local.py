@@ -46,7 +46,23 @@ class Convolution(Layer):
         return Blueprint(kind, shape[0], settings["channels"], kernel, stride=settings["stride"], padding=kernel // 2)
 
 
-class MaxPool(Layer):
+class _Pool(Layer):
+    """One value for each neighbourhood."""
+
+    dimensions = (1, 2)
+    space = Space(size=Choice(2, 3))
+    rules: ClassVar = {"size": SIZE}
+    _module: str
+
+    def output_shape(self, shape: Shape, settings: Settings) -> Shape:
+        sizes = _within(settings["size"], shape)
+        return (shape[0], *(-(-extent // size) for extent, size in zip(shape[1:], sizes, strict=True)))
+
+    def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
+        return Blueprint(f"{self._module}{len(shape) - 1}d", _within(settings["size"], shape), ceil_mode=True)
+
+
+class MaxPool(_Pool):
     """The largest of each neighbourhood; neighbourhoods do not overlap and are never larger than the input.
 
     >>> MaxPool().output_shape((16, 7, 1), {"size": 2})
@@ -54,18 +70,10 @@ class MaxPool(Layer):
     """
 
     name = "max_pool"
-    dimensions = (1, 2)
-    space = Space(size=Choice(2, 3))
-    rules: ClassVar = {"size": SIZE}
-
-    def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        return _pooled(shape, settings)
-
-    def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        return _pooling("MaxPool", shape, settings)
+    _module = "MaxPool"
 
 
-class AveragePool(Layer):
+class AveragePool(_Pool):
     """The mean of each neighbourhood, otherwise like `MaxPool`.
 
     >>> str(AveragePool().blueprint((16, 7, 1), {"size": 2}))
@@ -73,24 +81,7 @@ class AveragePool(Layer):
     """
 
     name = "average_pool"
-    dimensions = (1, 2)
-    space = Space(size=Choice(2, 3))
-    rules: ClassVar = {"size": SIZE}
-
-    def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        return _pooled(shape, settings)
-
-    def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        return _pooling("AvgPool", shape, settings)
-
-
-def _pooled(shape: Shape, settings: Settings) -> Shape:
-    sizes = _within(settings["size"], shape)
-    return (shape[0], *(-(-extent // size) for extent, size in zip(shape[1:], sizes, strict=True)))
-
-
-def _pooling(kind: str, shape: Shape, settings: Settings) -> Blueprint:
-    return Blueprint(f"{kind}{len(shape) - 1}d", _within(settings["size"], shape), ceil_mode=True)
+    _module = "AvgPool"
 
 
 def _within(size: int, shape: Shape) -> tuple[int, ...]:
