@@ -1,22 +1,21 @@
-"""Training in pulls: the same however it is sliced, warm for mutants, safe to load, and a failed pull where it fails."""
+"""Training in pulls: the same however it is sliced, warm for mutants, and safe to load."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import shutil
-import time
 
 import numpy as np
 import pytest
-from pictures import bright_quarters
 
 import manyarms as ma
 from manyarms import networks
 from manyarms.checkpoints import seal
 from manyarms.runners.running import RunningPull
 
-from .examples import SMALL_TRAINING, samples
+from .examples import samples
+from .quarters import DATA, SPACE
 
 torch = pytest.importorskip("torch")
 
@@ -24,13 +23,6 @@ from manyarms.networks.classifier import rows_at_once  # noqa: E402
 from manyarms.networks.trainee import FILE, make_optimiser, read_state  # noqa: E402
 
 CPU = torch.device("cpu")
-SPACE = networks.image_space((1, 8, 8), 4, max_nodes=6, max_flops=500_000, training=SMALL_TRAINING)
-DATA = (*bright_quarters(), *bright_quarters(seed=1))
-
-
-@pytest.fixture(scope="module")
-def classifier():
-    return networks.image_classifier(*DATA, space=SPACE, epochs=2)
 
 
 def play(classifier, config, stops, place, parent=None, seed=5):
@@ -184,47 +176,6 @@ def test_a_checkpoint_that_would_run_code_is_refused_and_not_run(classifier, tmp
     assert not harm.exists()
 
 
-def failures(function, space=SPACE):
-    study = ma.Study(ma.RandomSearch(space, budget=2, max_steps=1, seed=0))
-    with pytest.raises(ma.NoResult):
-        study.optimize(function, progress=False)
-    return set(study.tally.reasons)
-
-
-def test_a_network_that_diverges_is_a_failed_pull():
-    training = ma.Space(learning_rate=1e38, batch_size=16, optimiser="sgd")
-    space = networks.NetworkSpace((1, 8, 8), 4, {"vector": networks.Part([networks.Dense()], dimensions=0)}, training)
-    reasons = failures(networks.image_classifier(*DATA, space=space, epochs=2), space)
-    assert reasons and all(reason.startswith("FloatingPointError: the loss was") for reason in reasons)
-
-
-def test_scores_that_are_not_finite_never_count_as_labels(classifier):
-    model = networks.build(samples(SPACE, 1)[0], SPACE)
-    with torch.no_grad():
-        model.head.bias.fill_(float("nan"))
-    with pytest.raises(FloatingPointError, match="the scores of the network are not finite"):
-        classifier.predict(model, DATA[0])
-
-
-@pytest.mark.parametrize(
-    "error", [torch.cuda.OutOfMemoryError("CUDA"), RuntimeError("[enforce fail] can't allocate memory: 9")]
-)
-def test_too_little_memory_is_a_failed_pull(classifier, monkeypatch, error):
-    def forward(*_):
-        raise error
-
-    monkeypatch.setattr(networks.NetworkModule, "forward", forward)
-    assert failures(classifier) == {"out of memory"}
-
-
-def test_other_errors_stay_what_they_are(classifier, monkeypatch):
-    def forward(*_):
-        raise RuntimeError("something else")
-
-    monkeypatch.setattr(networks.NetworkModule, "forward", forward)
-    assert failures(classifier) == {"RuntimeError: something else"}
-
-
 def test_without_room_for_a_checkpoint_the_pull_goes_on(classifier, tmp_path):
     pull = RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 0, 1), 0, tmp_path / "a.part", room=10)
     assert 0 <= classifier(pull)["reward"] <= 1
@@ -324,157 +275,9 @@ def test_weights_decay_where_the_training_says_so(classifier, tmp_path):
         assert make_optimiser(name, [weight], 0.1).defaults["weight_decay"] == (0.01 if name == "adamw" else 0)
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
-        ({"momentum": 0.9}, ValueError, "must have no parameters but learning_rate, batch_size, optimiser, .*, got momentum"),
-        ({"learning_rate": 0.0}, ValueError, "learning_rate of the space's training must be above 0, got 0.0"),
-        ({"learning_rate": ma.Float(-1, 1)}, ValueError, "learning_rate of the space's training must be above 0, got -1.0"),
-        ({"learning_rate": ma.Choice(0.1, "fast")}, TypeError, "learning_rate of .* must be a number, got 'fast'"),
-        ({"batch_size": ma.Int(1, 8)}, ValueError, "batch_size of the space's training must be at least 2, got 1"),
-        ({"batch_size": ma.Float(2, 8)}, TypeError, "batch_size of the space's training must be a whole number, got 2.0"),
-        ({"batch_size": ma.Space(a=8)}, TypeError, "batch_size of .* must be a whole number, got Space"),
-        ({"optimiser": ma.Choice("sgd", "lion")}, ValueError, "optimiser of .* must be one of 'sgd', .*, got 'lion'"),
-        ({"optimiser": ma.Int(0, 1)}, ValueError, "optimiser of the space's training must be one of 'sgd', .*, got 0"),
-        ({"weight_decay": ma.Float(-0.1, 0.1)}, ValueError, "weight_decay of .* must be at least 0, got -0.1"),
-    ],
-)
-def test_trainings_that_cannot_be_are_refused_before_any_begins(changed, error, message):
-    training = ma.Space(**{"learning_rate": 0.1, "batch_size": 16, "optimiser": "sgd"} | changed)
-    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, training)
-    with pytest.raises(error, match=message):
-        networks.Classifier(space, *DATA)
-
-
-def test_devices_and_precisions_that_are_none_are_refused():
-    for device in ("gpu", "", 1.5):
-        with pytest.raises(ValueError, match='device must be one that PyTorch knows, such as "cpu" or "cuda:1", got'):
-            networks.image_classifier(*DATA, space=SPACE, device=device)
-    with pytest.raises(TypeError, match="mixed_precision must be True or False, got 'yes'"):
-        networks.image_classifier(*DATA, space=SPACE, mixed_precision="yes")
-
-
-def test_tables_are_refused_on_a_device_without_double_precision():
-    x, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
-    with pytest.raises(ValueError, match="device must have double precision, which tables are standardised in, got 'mps'"):
-        networks.table_classifier(x, y, x, y, device="mps")
-
-
-def test_images_whose_channels_come_first_are_refused_unless_a_space_says_what_they_are():
-    x, y = np.zeros((9, 3, 8, 8)), np.arange(9) % 2
-    with pytest.raises(
-        ValueError, match=r"channels come last: .*, got the shape \(9, 3, 8, 8\); np.moveaxis\(x, 1, -1\) moves"
-    ):
-        networks.image_classifier(x, y, x, y)
-    networks.image_classifier(np.moveaxis(x, 1, -1), y, np.moveaxis(x, 1, -1), y)
-    networks.Classifier(networks.image_space((8, 3, 8), 2), x, y, x, y)
-
-
-def test_lists_will_do():
-    x, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [0, 1, 0]
-    classifier = networks.table_classifier(x, y, x, y)
-    model = networks.build(samples(classifier.space, 1)[0], classifier.space)
-    assert classifier.space.n_outputs == 2 and 0 <= classifier.accuracy(model, x, y) <= 1
-    networks.sequence_classifier(x, y, x, y)
-
-
-TWO = np.arange(9) % 2
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"y_train": ["a", "b", "c"] * 3}, "y_train must be whole numbers, a label for each row, got <U1"),
-        ({"y_train": np.where(TWO, np.nan, 0)}, "y_train must be whole numbers, a label for each row, got float64"),
-        ({"y_valid": TWO[:, None]}, r"y_valid must be whole numbers, .*, got int64 of the shape \(9, 1\)"),
-        ({"y_train": TWO[:5]}, "y_train must be 9 whole numbers"),
-        ({"y_train": TWO - 1}, "y_train must be 0, 1, 2 and so on, got -1 to 0"),
-        ({"y_train": TWO * 0 + 1}, "y_train must have two classes or more, got 1 only"),
-        ({"y_train": TWO * 0, "y_valid": TWO * 0}, "y_train must have two classes or more, got 0 only"),
-        ({"x_train": np.zeros((0, 5)), "y_train": TWO[:0]}, r"x_train must be rows x features, got the shape \(0, 5\)"),
-        ({"x_valid": np.zeros((0, 5)), "y_valid": TWO[:0]}, "y_valid must have one label or more, got none"),
-        ({"x_valid": np.zeros((9, 4))}, "x_valid must be rows x 5 to fit the space, got 9 x 4"),
-        ({"x_train": [[0.0] * 5, [1.0]]}, "x_train must be an array, got rows of different lengths"),
-        ({"x_train": np.eye(9, 5) * 1e300}, "x_train must be finite after x_train's mean and deviation are taken from it, got"),
-        ({"x_valid": np.eye(9, 5) * 1e300}, "x_valid must be finite after x_train's mean and deviation are taken from it, got"),
-    ],
-)
-def test_examples_that_cannot_be_learned_from_are_refused(changed, message):
-    given = {"x_train": np.eye(9, 5), "y_train": TWO, "x_valid": np.eye(9, 5), "y_valid": TWO}
-    with pytest.raises(ValueError, match=message):
-        networks.table_classifier(**given | changed)
-
-
-def test_labels_of_another_shape_have_no_accuracy(classifier):
-    model = networks.build(samples(SPACE, 1)[0], SPACE)
-    x, y = DATA[:2]
-    for wrong in (y[:, None], y[:5], y.astype(float), "labels"):
-        with pytest.raises(ValueError, match="y must be 120 whole numbers, a label for each row, got"):
-            classifier.accuracy(model, x, wrong)
-    assert classifier.accuracy(model, x, list(y)) == classifier.accuracy(model, x, y)
-
-
 @pytest.mark.parametrize(("asked", "dtype"), [(True, torch.bfloat16), (False, torch.float32), (None, torch.float32)])
 def test_mixed_precision_can_be_asked_for_and_is_not_the_default_on_a_cpu(asked, dtype, passes, tmp_path):
     classifier = networks.image_classifier(*DATA, space=SPACE, epochs=2, mixed_precision=asked, device="cpu")
     _, reward = play(classifier, samples(SPACE, 1, seed=3)[0], [2, 3], tmp_path)
     assert 0 <= reward <= 1
     assert {(training, scores.dtype) for training, _, scores in passes} == {(True, dtype), (False, dtype)}
-
-
-def test_wrong_arguments_are_refused():
-    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, ma.Space(learning_rate=0.1, optimiser="sgd"))
-    with pytest.raises(
-        ValueError, match="the space's training must have learning_rate, batch_size and optimiser, got no batch"
-    ):
-        networks.image_classifier(*DATA, space=space)
-    with pytest.raises(ValueError, match="epochs must be at least 1"):
-        networks.image_classifier(*DATA, epochs=0)
-    with pytest.raises(ValueError, match="lowest must be between 0 and 1"):
-        networks.image_classifier(*DATA, lowest=2)
-    for make, x in (
-        (networks.image_classifier, np.zeros((9, 5))),
-        (networks.sequence_classifier, np.zeros((9, 5, 2, 2))),
-        (networks.sequence_classifier, np.zeros(9)),
-        (networks.table_classifier, np.zeros((9, 5, 2))),
-        (networks.table_classifier, np.zeros(9)),
-    ):
-        with pytest.raises(ValueError, match=r"x_train must be rows x .*, got the shape \(9,"):
-            make(x, np.zeros(9, int), x, np.zeros(9, int))
-    with pytest.raises(ValueError, match="optimiser must be one of 'sgd', 'adam', 'adamw', 'rmsprop', got 'lion'"):
-        make_optimiser("lion", [], 0.1)
-
-
-def noisy(seed):
-    """Images of which a third have labels at random, so that no network learns them all."""
-    x, y = bright_quarters(seed=seed)
-    return x, np.where(np.arange(len(y)) % 3 == 0, np.random.default_rng(seed).permutation(y), y)
-
-
-def pulls_of_a_search(late=None, **options):
-    """All arms and pulls, but not how long these took: longer for arms of even numbers if `late` is 0, of odd ones if 1."""
-    classifier = networks.image_classifier(*noisy(0), *noisy(1), space=SPACE, epochs=1)
-
-    def train(pull):
-        time.sleep(0.3 * (pull.arm % 2 == late))
-        return classifier(pull)
-
-    with ma.Study(ma.MutantUCB(SPACE, budget=16, max_steps=3, initial=4, seed=1), bounds=(0, 1)) as study:
-        study.optimize(train, progress=False, **options)
-        arms = {id: (record.arm.config, record.arm.parents) for id, record in study.tally.arms.items()}
-        pulls = study.pulls_dataframe().drop(columns="seconds")
-    assert pulls["reward"].nunique() > 5 and set(pulls["status"]) == {"told"}
-    assert pulls["start"].max() > 0 and any(parents for _, parents in arms.values())
-    return arms, pulls.to_dict("records")
-
-
-@pytest.mark.slow
-def test_worker_processes_find_the_same_networks_again_whichever_is_late():
-    one, other = (pulls_of_a_search(late, workers=2, deterministic=True) for late in (0, 1))
-    assert one == other
-
-
-@pytest.mark.slow
-def test_a_pull_comes_out_the_same_in_a_worker_process(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", str(torch.get_num_threads()))  # on which the last bits depend
-    assert pulls_of_a_search() == pulls_of_a_search(pull_timeout=600)  # which takes a process of its own

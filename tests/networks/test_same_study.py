@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pictures import bright_quarters
 
 import manyarms as ma
 from manyarms import networks
 
-from .examples import SMALL_TRAINING
+from .quarters import DATA, SPACE
 
 pytest.importorskip("torch")
-
-SPACE = networks.image_space((1, 8, 8), 4, max_nodes=4, max_flops=200_000, training=SMALL_TRAINING)
-DATA = (*bright_quarters(), *bright_quarters(seed=1))
 
 
 def search(storage, classifier, budget, space=SPACE):

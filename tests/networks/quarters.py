@@ -1,0 +1,12 @@
+"""Images of which one quarter is bright, and small networks for them, which the tests of classifiers share."""
+
+from __future__ import annotations
+
+from pictures import bright_quarters
+
+from manyarms import networks
+
+from .examples import SMALL_TRAINING
+
+SPACE = networks.image_space((1, 8, 8), 4, max_nodes=6, max_flops=500_000, training=SMALL_TRAINING)
+DATA = (*bright_quarters(), *bright_quarters(seed=1))
