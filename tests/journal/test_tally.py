@@ -3,7 +3,7 @@
 import json
 from contextlib import closing
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from manyarms.core import Arm, Outcome, Pull
@@ -105,13 +105,25 @@ def test_counts_taken_up_from_their_state_go_on_as_if_never_put_down(moves, data
     assert json.dumps(resumed.state()) == json.dumps(tally.state())
 
 
+AGAIN_FROM_ITS_PARENT = [
+    ("new", [], 1),
+    ("new", [0], 1),
+    ("end", 0, {"reward": 0.0, "unsaved": "no room"}),
+    ("again", 0, 1),
+    ("end", 0, {}),
+    ("again", 0, 1),
+    ("end", 0, {"reward": 0.0}),
+]
+
+
+@example(AGAIN_FROM_ITS_PARENT)
 @given(MOVES)
 def test_what_a_pull_in_flight_may_load_is_needed_until_it_ends(moves):
-    tally, flights = Tally(), {}
-    for event in play(moves)[1]:
+    (_, events, arms), tally, flights = play(moves), Tally(), {}
+    for event in events:
         if event.kind == "asked":
-            arms = [event.arm, *event.data.get("parents", [])[:1]]
-            flights[event.arm] = {tally.arms[arm].checkpoint for arm in arms if arm in tally.arms} - {None}
+            parents = arms[event.arm].parents[:1] if event.start == 0 else ()  # a first pull that failed begins from it again
+            flights[event.arm] = {tally.arms[arm].checkpoint for arm in (event.arm, *parents) if arm in tally.arms} - {None}
         flights = {arm: names for arm, names in flights.items() if event.kind in ("asked", "budget") or arm != event.arm}
         tally.count(event)
         latest = {record.checkpoint for record in tally.arms.values()} - {None}
