@@ -10,6 +10,7 @@ from contextlib import closing
 
 import chained
 import pytest
+from rechaining import rechain
 
 import manyarms as ma
 from manyarms.audit import audit
@@ -39,6 +40,7 @@ def file(template, tmp_path):
     header = json.loads(query(tmp_path / "study.db", "SELECT header FROM manyarms_studies")[0][0])
     header["checkpoints"] = header["checkpoints"].replace(str(template), str(tmp_path))
     query(tmp_path / "study.db", "UPDATE manyarms_studies SET header = ?", json.dumps(header))
+    rechain(tmp_path / "study.db")
     return tmp_path / "study.db"
 
 
@@ -68,9 +70,10 @@ def rewrite(file, edit):
     edit(rows)
     query(file, "DELETE FROM manyarms_events")
     with closing(sqlite3.connect(file)) as connection, connection:
-        marks = ", ".join("?" * (len(COLUMNS) + 2))
+        marks = ", ".join("?" * (len(COLUMNS) + 3))
         for number, row in enumerate(rows):
-            connection.execute(f"INSERT INTO manyarms_events VALUES ({marks})", (1, number, *row.values()))
+            connection.execute(f"INSERT INTO manyarms_events VALUES ({marks})", (1, number, *row.values(), ""))
+    rechain(file)
 
 
 def change(number, **columns):
@@ -165,6 +168,7 @@ def test_a_damaged_header_is_found(file, verify, entries, words):
     header = json.loads(query(file, "SELECT header FROM manyarms_studies")[0][0])
     settings = header["settings"] | entries.get("settings", {})
     query(file, "UPDATE manyarms_studies SET header = ?", json.dumps(header | entries | {"settings": settings}))
+    rechain(file)
     code, text = verify(file)
     assert code == 1
     assert re.search(words, text), text
@@ -174,6 +178,7 @@ def test_a_damaged_header_is_found(file, verify, entries, words):
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null"])
 def test_a_header_that_cannot_be_read_is_found(file, verify, text):
     query(file, "UPDATE manyarms_studies SET header = ?", text)
+    rechain(file)
     code, said = verify(file)
     assert code == 1
     assert re.search("the study cannot be read|has no header", said)
@@ -182,6 +187,7 @@ def test_a_header_that_cannot_be_read_is_found(file, verify, text):
 @pytest.mark.parametrize("text", ["", "half of a snap", "{}", "[]", "7", '{"tally": {}, "strategy": {}}'])
 def test_a_snapshot_that_cannot_be_read_is_found(file, verify, text):
     query(file, "UPDATE manyarms_snapshots SET text = ?", text)
+    rechain(file)
     code, said = verify(file)
     assert code == 1
     assert "the snapshot cannot be gone on from" in said
@@ -197,6 +203,7 @@ def test_a_snapshot_with_one_number_changed_is_found(file, verify, place):
         part = part[key]
     part[place[-1]] += 1
     query(file, "UPDATE manyarms_snapshots SET text = ?", json.dumps(state))
+    rechain(file)
     code, text = verify(file)
     assert code == 1
     assert "the snapshot does not lead to the state that the whole journal does" in text

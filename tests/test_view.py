@@ -5,6 +5,7 @@ import sqlite3
 
 import pandas as pd
 import pytest
+from rechaining import rechain
 
 import manyarms as ma
 from manyarms.errors import NoResult, StorageError, StudyNotFound
@@ -157,6 +158,7 @@ def test_a_study_that_another_version_would_not_have_made_is_shown_by_its_counts
         header["settings"]["exploration"] = 0.5
         base.execute("UPDATE manyarms_studies SET header = ?", [json.dumps(header)])
     base.close()
+    rechain(tmp_path / "studies.db")
     with ma.load_study(storage) as view:
         sound = arms[arms["status"] != "failed"]
         assert view.best_reward == sound["reward"].max()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,3 +73,8 @@ class Outcome:
     inherited: bool = False
     attempts: int = 1
     retrained: int = 0
+
+
+def new_study_id() -> str:
+    """An id that no other study has: it tells studies of the same name apart."""
+    return secrets.token_hex(8)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import strategies
+from .core import new_study_id
 from .errors import StudyMismatch
 from .spaces import restorable, restore
 from .strategies import Cascade, Strategy, complete, kind_of, restart
@@ -20,6 +21,7 @@ def make_header(
     known = complete(strategy)
     space: Any = known.book.space if known is not None else None
     header = {
+        "id": new_study_id(),
         "manyarms": __version__,
         "strategy": kind_of(strategy),
         "settings": {**known.settings, "seed": seed} if known is not None else None,

@@ -310,7 +310,7 @@ class Study(StudyView):
 
 def _beside(storage: Any) -> str:
     """Where checkpoints go by default: beside a database file, else below the working directory."""
-    from .journal.sql import sqlite_file
+    from .journal.database import sqlite_file
 
     file = sqlite_file(storage) if isinstance(storage, str) else None
     return f"{file}-checkpoints" if file is not None else "manyarms-checkpoints"

@@ -131,13 +131,13 @@ def test_any_name_is_shown_as_it_is(manyarms, name):
     assert Path(manyarms("best", "--json").data["checkpoint"]).is_relative_to(Path("manyarms.db-checkpoints").absolute())
 
 
-def test_a_damaged_study_is_refused_in_one_line_that_points_to_verify(trained):
+def test_a_damaged_study_is_refused_in_one_line_that_names_the_row(trained):
     connection = sqlite3.connect("manyarms.db")
     connection.execute("UPDATE manyarms_events SET data = '{' WHERE number = 0")
     connection.commit()
     connection.close()
     for command in ("status", "arms", "best", "resume", "gc"):
-        assert refused(trained(command), 1, "verify")
+        assert refused(trained(command), 1, "is corrupt: event 0")
 
 
 # -- verify and gc

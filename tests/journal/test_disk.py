@@ -137,8 +137,8 @@ def test_a_reader_rolls_back_what_a_killed_writer_left_half_written(tmp_path, st
         connection = sqlite3.connect(tmp_path / "studies.db", isolation_level=None)
         connection.execute("PRAGMA cache_size=1")  # page, so that the file is written to before the commit
         connection.execute("BEGIN IMMEDIATE")
-        rows = [(1, BATCH + i, "asked", "x" * 2_000) for i in range(200)]
-        connection.executemany("INSERT INTO manyarms_events (study, number, kind, data) VALUES (?, ?, ?, ?)", rows)
+        rows = [(1, BATCH + i, "asked", "x" * 2_000, "") for i in range(200)]
+        connection.executemany("INSERT INTO manyarms_events (study, number, kind, data, checksum) VALUES (?, ?, ?, ?, ?)", rows)
         ready()
         signal.pause()
 

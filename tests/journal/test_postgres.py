@@ -10,7 +10,8 @@ import sqlalchemy as sa
 import manyarms as ma
 from manyarms.errors import StorageError, StudyLocked
 from manyarms.journal import Event
-from manyarms.journal.sql import SqlJournal, parse_url
+from manyarms.journal.database import parse_url
+from manyarms.journal.sql import SqlJournal
 
 EVENTS = [Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(4)]
 SPACE = ma.Space(x=ma.Float(0, 1))

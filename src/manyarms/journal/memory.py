@@ -19,6 +19,7 @@ class MemoryJournal:
         self._header: str | None = None
         self._events: list[Event] = []
         self._snapshot: tuple[int, str] | None = None
+        self._recommendation: tuple[int, int] | None = None
 
     @property
     def header(self) -> Mapping[str, Any] | None:
@@ -42,6 +43,12 @@ class MemoryJournal:
 
     def save_snapshot(self, covered: int, text: str) -> None:
         self._snapshot = covered, text
+
+    def recommendation(self) -> tuple[int, int] | None:
+        return self._recommendation
+
+    def save_recommendation(self, covered: int, arm: int) -> None:
+        self._recommendation = covered, arm
 
     def close(self) -> None:
         pass

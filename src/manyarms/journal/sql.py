@@ -3,79 +3,46 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from hashlib import blake2b
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
-from ..errors import SchemaError, StorageError, StudyLocked, StudyNotFound
-from .lock import FileLock
+from ..errors import StorageError, StudyNotFound
+from .chain import first_checksum, next_checksum, snapshot_checksum
+from .database import cause_of, make_engine, parse_url, shown_url
+from .layout import (
+    CONTENT,
+    events_table,
+    heads_table,
+    make_or_check_tables,
+    needs_upgrade,
+    snapshots_table,
+    studies_table,
+    upgrade,
+)
 from .protocol import Event
+from .writer_lock import WriterLock
 
-SCHEMA = 1
 _CHUNK = 1000  # rows a read takes at once: a reader's lock lasts a few milliseconds
-_BUSY_SECONDS = 60.0
-_WAL_IS_SOUND = sqlite3.sqlite_version_info >= (3, 51, 3)  # before, resetting the log could corrupt it
-
-
-class _Plain(sa.types.UserDefinedType[float]):
-    """A column of SQLite without a type: one of its own type for floats turns -0.0 into 0.0."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: Any) -> str:
-        return ""
-
-
-_float: sa.types.TypeEngine[float] = sa.Double().with_variant(_Plain(), "sqlite")
-_tables = sa.MetaData()
-_version = sa.Table("manyarms_version", _tables, sa.Column("version", sa.Integer, nullable=False))
-_studies = sa.Table(
-    "manyarms_studies",
-    _tables,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.Text, nullable=False, unique=True),
-    sa.Column("created", sa.Double, nullable=False),
-    sa.Column("header", sa.Text, nullable=False),
-)
-_events = sa.Table(
-    "manyarms_events",
-    _tables,
-    sa.Column("study", sa.Integer, primary_key=True),
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("arm", sa.BigInteger),
-    sa.Column("start", sa.BigInteger),
-    sa.Column("stop", sa.BigInteger),
-    sa.Column("reward", _float),
-    sa.Column("seconds", _float),
-    sa.Column("data", sa.Text),
-    sqlite_with_rowid=False,
-)
-_snapshots = sa.Table(
-    "manyarms_snapshots",
-    _tables,
-    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("covered", sa.BigInteger, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-)
-_columns = [_events.c[name] for name in ("kind", "arm", "start", "stop", "reward", "seconds", "data")]
+_REOPEN = "close the study and open it again: it resumes where the journal ends"
+_NAMES = tuple(column.name for column in CONTENT)
+_FEW = 500  # values in one query: databases limit them
+_INSERT = events_table.insert()
+_MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
 
 
 class SqlJournal:
-    """The record of one study in a database. One writer a study; readers open with `write=False` and change nothing.
+    """The record of one study in a database. One writer per study; readers open with `write=False` and change nothing.
 
     Args:
-        url: such as "sqlite:///study.db" or "postgresql://user@host/base"; a plain path is a SQLite file.
-        name: of the study.
-        write: open for writing, and make the tables where there are none.
+        url: Such as "sqlite:///study.db" or "postgresql://user@host/base"; a plain path is a SQLite file.
+        name: The name of the study.
+        write: Open for writing; creates the tables if there are none, and upgrades those of an older version.
     """
 
     def __init__(self, url: str, name: str, write: bool = True) -> None:
@@ -85,20 +52,30 @@ class SqlJournal:
         self._study: int | None = None
         self._header: str | None = None
         self._count = 0
-        self._lock: FileLock | None = None
+        self._checksum = ""  # of the last event
+        self._checked = (0, "")  # events whose checksums were compared, and the checksum of the last of them
+        self._lock: WriterLock | None = None
         self._lost = False  # the connection, and with it the lock that a server keeps for it
-        with self._speaking("open"):
-            self._engine = _engine(self._url, write)
+        with self._explained("open"):
+            self._engine = make_engine(self._url, write)
             self._connection = self._engine.connect()
         try:
-            with self._speaking("open"):
-                _check_schema(self._connection, self._url, write)
+            with self._explained("open"):
+                make_or_check_tables(self._connection, self._url, write)
                 if write:
-                    self._acquire()
+                    lock = WriterLock(self._connection, self._url, name)
+                    lock.acquire()
+                    self._lock = lock
+                    _upgrade(self._connection, self._url, locked=name)
                 self._find()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def location(self) -> str:
+        """The URL of the database, without any password."""
+        return shown_url(self._url)
 
     @property
     def header(self) -> Mapping[str, Any] | None:
@@ -106,45 +83,57 @@ class SqlJournal:
 
     def create(self, header: Mapping[str, Any]) -> None:
         text = json.dumps(header)
+        checksum = first_checksum(text)
         with self._writing():
             row = {"name": self.name, "created": time.time(), "header": text}
-            result = self._connection.execute(_studies.insert().values(row))
+            result = self._connection.execute(studies_table.insert().values(row))
             study = int(result.inserted_primary_key[0])  # type: ignore[index]
-        self._study, self._header = study, text
+            self._connection.execute(heads_table.insert().values(study=study, events=0, checksum=checksum))
+        self._study, self._header, self._checksum, self._checked = study, text, checksum, (0, checksum)
 
     def append(self, events: Iterable[Event]) -> None:
-        rows = [
-            {
-                "study": self._study,
-                "number": self._count + i,
-                "kind": event.kind,
-                "arm": event.arm,
-                "start": event.start,
-                "stop": event.stop,
-                "reward": None if event.reward is None else float(event.reward),
-                "seconds": None if event.seconds is None else float(event.seconds),
-                "data": json.dumps(event.data, allow_nan=False) if event.data else None,
-            }
-            for i, event in enumerate(events)
-        ]
+        rows, number, checksum = [], self._count, self._checksum
+        for event in events:
+            content = (number, *_columns(event))
+            checksum = next_checksum(checksum, content)
+            rows.append({"study": self._study, **dict(zip(_NAMES, content, strict=True)), "checksum": checksum})
+            number += 1
         if not rows:
             return
         with self._writing():
             self._connection.execute(_INSERT, rows)
-        self._count += len(rows)
+            self._connection.execute(_MOVE, {"of": self._study, "events": number, "checksum": checksum})
+        self._count, self._checksum = number, checksum
 
     def events(self, since: int = 0) -> Iterator[Event]:
         if self._study is None:
             return
-        query = sa.select(_events.c.number, *_columns).where(_events.c.study == self._study).order_by(_events.c.number)
-        while True:
-            with self._speaking("read"), self._connection.begin():
-                rows = self._connection.execute(query.where(_events.c.number >= since).limit(_CHUNK)).all()
-            for number, kind, arm, start, stop, reward, seconds, data in rows:
-                yield Event(kind, arm, start, stop, reward, seconds, json.loads(data) if data else {})
-                since = number + 1
-            if len(rows) < _CHUNK:
-                return
+        self._check_until(since)
+        for row in self._sound_rows(since, self._checksum_before(since)):
+            yield self._event(row)
+
+    def columns(self) -> Sequence[Sequence[Any]]:
+        """Kind, arm, start, stop, reward and seconds of each event, in order: for a quick look, without checking the chain."""
+        wanted = [events_table.c[name] for name in ("kind", "arm", "start", "stop", "reward", "seconds")]
+        query = sa.select(*wanted).where(events_table.c.study == self._study).order_by(events_table.c.number)
+        with self._explained("read"), self._connection.begin():
+            return self._connection.execute(query).all()
+
+    def events_at(self, numbers: Iterable[int]) -> list[Event]:
+        """The events with these numbers, without checking the chain."""
+        query, wanted, events = self._content(), sorted(numbers), []
+        for first in range(0, len(wanted), _FEW):
+            with self._explained("read"), self._connection.begin():
+                rows = self._connection.execute(query.where(events_table.c.number.in_(wanted[first : first + _FEW]))).all()
+            events += [self._event(row) for row in rows]
+        return events
+
+    def events_with(self, key: str) -> list[Event]:
+        """The events whose data has this key, without checking the chain."""
+        query = self._content().where(events_table.c.data.contains(f'"{key}"', autoescape=True))
+        with self._explained("read"), self._connection.begin():
+            rows = self._connection.execute(query).all()
+        return [event for event in map(self._event, rows) if key in event.data]
 
     def __len__(self) -> int:
         if not self._write:
@@ -152,56 +141,133 @@ class SqlJournal:
         return self._count
 
     def snapshot(self) -> tuple[int, str] | None:
-        query = sa.select(_snapshots.c.covered, _snapshots.c.text).where(_snapshots.c.study == self._study)
-        with self._speaking("read"), self._connection.begin():
+        table = snapshots_table.c
+        query = sa.select(table.covered, table.text, table.checksum).where(table.study == self._study)
+        with self._explained("read"), self._connection.begin():
             row = self._connection.execute(query).first()
-        return None if row is None else (row[0], row[1])
+        if row is None or row.checksum != snapshot_checksum(row.covered, row.text):
+            return None  # a snapshot only saves time
+        return row.covered, row.text
 
     def save_snapshot(self, covered: int, text: str) -> None:
+        row = {"study": self._study, "covered": covered, "text": text, "checksum": snapshot_checksum(covered, text)}
         with self._writing():
-            self._connection.execute(_snapshots.delete().where(_snapshots.c.study == self._study))
-            self._connection.execute(_snapshots.insert().values(study=self._study, covered=covered, text=text))
+            self._connection.execute(snapshots_table.delete().where(snapshots_table.c.study == self._study))
+            self._connection.execute(snapshots_table.insert().values(row))
+
+    def recommendation(self) -> tuple[int, int] | None:
+        query = sa.select(heads_table.c.recommended_at, heads_table.c.recommended).where(heads_table.c.study == self._study)
+        with self._explained("read"), self._connection.begin():
+            row = self._connection.execute(query).first()
+        return None if row is None or row.recommended is None else (row.recommended_at, row.recommended)
+
+    def save_recommendation(self, covered: int, arm: int) -> None:
+        with self._writing():
+            self._connection.execute(_MOVE, {"of": self._study, "recommended": arm, "recommended_at": covered})
 
     def close(self) -> None:
-        self._connection.close()  # on PostgreSQL this also releases the advisory lock: the pool keeps no connection
-        self._engine.dispose()
         if self._lock is not None:
-            self._lock.release()
+            with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
+                self._lock.release()
+        self._connection.close()
+        self._engine.dispose()
 
     def _find(self) -> None:
         """Look up the study, its header and its length."""
-        with self._speaking("read"), self._connection.begin():
-            row = self._connection.execute(
-                sa.select(_studies.c.id, _studies.c.header).where(_studies.c.name == self.name)
-            ).first()
-            if row is None:
-                if not self._write:
-                    names = self._connection.execute(sa.select(_studies.c.name).order_by(_studies.c.id)).scalars().all()
-                    raise StudyNotFound(_not_found(self.name, self._url, list(names)))
-                return
-            self._study, self._header = row
-            last = self._connection.execute(
-                sa.select(sa.func.max(_events.c.number)).where(_events.c.study == self._study)
-            ).scalar()
-        self._count = 0 if last is None else last + 1
+        studies, heads, events = studies_table.c, heads_table.c, events_table.c
+        last = sa.select(sa.func.max(events.number)).where(events.study == studies.id).scalar_subquery()
+        query = (
+            sa.select(studies.id, studies.header, heads.events, heads.checksum, last.label("last"))
+            .join_from(studies_table, heads_table, heads.study == studies.id, isouter=True)
+            .where(studies.name == self.name)
+        )
+        with self._explained("read"), self._connection.begin():
+            row = self._connection.execute(query).first()
+            if row is None and not self._write:
+                names = list(self._connection.execute(sa.select(studies.name).order_by(studies.id)).scalars())
+                raise StudyNotFound(_not_found(self.name, self.location, names))
+        if row is None:
+            return
+        if self._study is None:
+            self._checked = (0, first_checksum(row.header))
+        self._study, self._header, self._count, self._checksum = row.id, row.header, row.events or 0, row.checksum
+        self._check_end(row)
 
-    def _acquire(self) -> None:
-        """Become the only writer of this study."""
-        digest = blake2b(self.name.encode(), digest_size=7).digest()
-        if self._url.get_backend_name() == "sqlite":
-            if not _is_file(self._url):
-                return  # nobody else can see it
-            file = Path(str(self._url.database)).resolve()  # through a link it is the same study
-            self._lock = FileLock(Path(f"{file}-{digest.hex()[:8]}.lock"))
-            holder = self._lock.acquire()
-            if holder is not None:
-                self._lock = None
-                raise StudyLocked(_locked(self.name, self._url, f" (process {holder})"))
-        else:
-            with self._connection.begin():
-                free = self._connection.execute(sa.select(sa.func.pg_try_advisory_lock(int.from_bytes(digest, "big")))).scalar()
-            if not free:
-                raise StudyLocked(_locked(self.name, self._url, ""))
+    def _check_end(self, row: Any) -> None:
+        """Compare what the head says of the last event with the last event that is there."""
+        length = 0 if row.last is None else row.last + 1
+        if row.events is None or length > row.events:
+            raise self._broken(f"event {row.events or 0} was not written by a study")
+        if length < row.events:
+            raise self._broken(f"event {length} is missing, and so are all {row.events - length} events from there on")
+        if self._checksum_before(length) != row.checksum:
+            last = f"event {length - 1}" if length else "the header"
+            raise self._broken(f"{last} does not match the checksum of the journal's end")
+
+    def _checksum_before(self, number: int) -> str:
+        """The checksum that the event with this number continues from."""
+        if number == 0:
+            return first_checksum(self._header or "")
+        events = events_table.c
+        query = sa.select(events.checksum).where(events.study == self._study, events.number == number - 1)
+        with self._explained("read"), self._connection.begin():
+            return str(self._connection.execute(query).scalar())
+
+    def _sound_rows(self, number: int, checksum: str) -> Iterator[Any]:
+        """The rows from this number on, each compared with its checksum; `checksum` is that of the row before."""
+        query = self._content(events_table.c.checksum).limit(_CHUNK)
+        while rows := self._read(query.where(events_table.c.number >= number), number):
+            for row in rows:
+                if row[0] != number:
+                    raise self._broken(f"event {number} is missing")
+                checksum = next_checksum(checksum, row)
+                if checksum != row[-1]:
+                    raise self._broken(f"event {number}{'' if number else ', or the header,'} does not match its checksum")
+                number += 1
+                yield row
+            if self._checked[0] < number:
+                self._checked = (number, checksum)
+
+    def _check_until(self, number: int) -> None:
+        """Compare the events before this one with their checksums, unless that was done: a snapshot may stand for them."""
+        if self._checked[0] < number:
+            for row in self._sound_rows(*self._checked):
+                if row[0] + 1 >= number:
+                    return
+
+    def _read(self, query: sa.Select[Any], number: int) -> Sequence[Any]:
+        """The rows of a query from this number on. Text that is not UTF-8 is an error that names its row."""
+        try:
+            with self._explained("read"), self._connection.begin():
+                return self._connection.execute(query).all()
+        except StorageError as error:
+            if "decode" not in str(error):
+                raise
+            for one in range(number, number + _CHUNK):
+                try:
+                    with self._connection.begin():
+                        self._connection.execute(query.where(events_table.c.number == one)).all()
+                except SQLAlchemyError as cause:
+                    raise self._broken(f"event {one} cannot be read ({cause_of(cause)})") from cause
+            raise
+
+    def _content(self, *more: sa.Column[Any]) -> sa.Select[Any]:
+        """A query for the content of the study's events, in order."""
+        return sa.select(*CONTENT, *more).where(events_table.c.study == self._study).order_by(events_table.c.number)
+
+    def _event(self, row: Any) -> Event:
+        number, kind, arm, start, stop, reward, seconds, data = row[:8]
+        try:
+            content = json.loads(data) if data else {}
+        except ValueError as error:
+            raise self._broken(f"event {number} holds data that is not JSON ({error})") from error
+        return Event(kind, arm, start, stop, reward, seconds, content)
+
+    def _broken(self, what: str) -> StorageError:
+        """The error for a journal that is not as it was written."""
+        return StorageError(
+            f"the journal of study {self.name!r} in {self.location} is corrupt: {what}. Restore the storage from a backup"
+        )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -210,7 +276,7 @@ class SqlJournal:
             raise StorageError(self._cannot("write", "it was opened for reading"))
         if self._lost:
             raise StorageError(self._cannot("write", f"the connection was lost; {_REOPEN}"))
-        with self._speaking("write"):
+        with self._explained("write"):
             try:
                 with self._connection.begin():
                     yield
@@ -221,12 +287,12 @@ class SqlJournal:
                 raise
 
     @contextmanager
-    def _speaking(self, verb: str) -> Iterator[None]:
+    def _explained(self, verb: str) -> Iterator[None]:
         """Turn the database's errors into one that says what was being done, where, and what to do."""
         try:
             yield
         except SQLAlchemyError as error:
-            cause = _cause(error)
+            cause = cause_of(error)
             if self._write and getattr(error, "connection_invalidated", False):
                 self._lost = True
                 cause = f"{cause}; {_REOPEN}"
@@ -235,129 +301,69 @@ class SqlJournal:
             raise StorageError(self._cannot(verb, str(error))) from error
 
     def _cannot(self, verb: str, cause: str) -> str:
-        return f"cannot {verb} the journal of study {self.name!r} in {_shown(self._url)}: {cause}"
-
-
-_INSERT = _events.insert()
-_REOPEN = "close the study and open it again: it goes on where the journal ends"
+        return f"cannot {verb} the journal of study {self.name!r} in {self.location}: {cause}"
 
 
 def study_names(url: str) -> list[str]:
     """The names of the studies in a database, oldest first."""
     parsed = parse_url(url)
-    engine = _engine(parsed, write=False)
+    engine = make_engine(parsed, write=False)
     try:
         with engine.connect() as connection:
-            _check_schema(connection, parsed, write=False)
-            return list(connection.execute(sa.select(_studies.c.name).order_by(_studies.c.id)).scalars())
+            make_or_check_tables(connection, parsed, write=False)
+            return _names(connection)
     except SQLAlchemyError as error:
-        raise StorageError(f"cannot read {_shown(parsed)}: {_cause(error)}") from error
+        raise StorageError(f"cannot read {shown_url(parsed)}: {cause_of(error)}") from error
     finally:
         engine.dispose()
 
 
-def parse_url(url: str) -> URL:
-    """A database's URL; a plain path means a SQLite file."""
-    if not isinstance(url, str) or not url:
-        raise TypeError(f'storage must be a URL such as "sqlite:///study.db" or a path, got {url!r}')
-    if "://" not in url:
-        return URL.create("sqlite", database=url)
-    try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        raise ValueError(f'storage must be a URL such as "sqlite:///study.db", got {_hidden(url)!r}') from None
-    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ValueError(f"storage must be sqlite or postgresql, got {_hidden(url)!r}")
-    if "@" in (parsed.host or ""):
-        raise ValueError(f"storage must have @ in its password written as %40, got {_hidden(url)!r}")
-    if parsed.drivername == "postgresql":
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    return parsed
-
-
-def sqlite_file(url: str) -> Path | None:
-    """The file of a SQLite URL, if it has one."""
+def upgrade_storage(url: str) -> bool:
+    """Give the tables of a database today's layout; False if they have it already."""
     parsed = parse_url(url)
-    return Path(str(parsed.database)) if _is_file(parsed) else None
+    engine = make_engine(parsed, write=True)
+    try:
+        with engine.connect() as connection:
+            make_or_check_tables(connection, parsed, write=True)
+            return _upgrade(connection, parsed)
+    except SQLAlchemyError as error:
+        raise StorageError(f"cannot upgrade {shown_url(parsed)}: {cause_of(error)}") from error
+    finally:
+        engine.dispose()
 
 
-def _is_file(url: URL) -> bool:
-    return url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+def _upgrade(connection: sa.Connection, url: URL, locked: str | None = None) -> bool:
+    """Upgrade the tables if they need it, while nobody writes any of the studies; `locked` is ours already."""
+    if not needs_upgrade(connection):
+        return False
+    with ExitStack() as locks:
+        for name in _names(connection):
+            if name != locked:
+                lock = WriterLock(connection, url, name)
+                lock.acquire()
+                locks.callback(lock.release)
+        upgrade(connection)
+    return True
 
 
-def _engine(url: URL, write: bool) -> sa.Engine:
-    if url.get_backend_name() != "sqlite":
-        try:
-            return sa.create_engine(url, poolclass=sa.pool.NullPool)
-        except (NoSuchModuleError, ImportError) as error:
-            raise StorageError(f'storage {_shown(url)} needs a driver: pip install "manyarms[postgresql]" ({error})') from error
-    if _is_file(url):
-        file = Path(str(url.database))
-        if file.is_dir():
-            raise StorageError(f"cannot open {_shown(url)}: it is a directory; give a file in it")
-        if not write and not file.exists():
-            raise StudyNotFound(f"there is no file {str(file)!r}")
-        if write and not file.parent.is_dir():
-            raise StorageError(f"cannot open {_shown(url)}: there is no directory {str(file.parent)!r}")
-    engine = sa.create_engine(
-        url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}, poolclass=sa.pool.StaticPool
-    )
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: sqlite3.Connection, _: Any) -> None:
-        if write:
-            connection.execute(f"PRAGMA journal_mode={'WAL' if _WAL_IS_SOUND else 'DELETE'}")
-            connection.execute("PRAGMA synchronous=FULL")
-        else:
-            connection.execute("PRAGMA query_only=ON")  # unlike mode=ro it may still roll back what a killed writer left
-
-    return engine
-
-
-def _check_schema(connection: sa.Connection, url: URL, write: bool) -> None:
-    """Make the tables if there are none; refuse those of another version."""
+def _names(connection: sa.Connection) -> list[str]:
     with connection.begin():
-        if not sa.inspect(connection).has_table(_version.name):
-            if not write:
-                raise StudyNotFound(f"{_shown(url)} holds no studies")
-            if connection.dialect.name == "postgresql":  # two writers may make the tables at once
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7223)"))
-            else:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            _tables.create_all(connection)
-            if connection.execute(sa.select(_version.c.version)).first() is None:
-                connection.execute(_version.insert().values(version=SCHEMA))
-        found = connection.execute(sa.select(_version.c.version)).scalar()
-    if found != SCHEMA:
-        age = "an older" if found is None or found < SCHEMA else "a newer"
-        advice = "finish its studies with that version, or give another storage" if age == "an older" else "upgrade manyarms"
-        raise SchemaError(
-            f"{_shown(url)} was written by {age} version (table layout {found}, this one reads {SCHEMA}): {advice}"
-        )
+        return list(connection.execute(sa.select(studies_table.c.name).order_by(studies_table.c.id)).scalars())
 
 
-def _cause(error: SQLAlchemyError) -> str:
-    """What the database said, in one line."""
-    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-
-
-def _shown(url: URL) -> str:
-    return url.difference_update_query(["password", "sslpassword"]).render_as_string(hide_password=True)
-
-
-def _hidden(url: str) -> str:
-    """A URL that could not be read: nobody knows where in it the password is."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://..." if "@" in rest or "?" in rest else url
-
-
-def _locked(name: str, url: URL, holder: str) -> str:
+def _columns(event: Event) -> tuple[Any, ...]:
+    """An event as it is stored, without its number."""
     return (
-        f"study {name!r} in {_shown(url)} is being written by another process{holder}: "
-        "wait for it, stop it, or give this study another name; load_study opens it for reading"
+        event.kind,
+        event.arm,
+        event.start,
+        event.stop,
+        None if event.reward is None else float(event.reward),
+        None if event.seconds is None else float(event.seconds),
+        json.dumps(event.data, allow_nan=False) if event.data else None,
     )
 
 
-def _not_found(name: str, url: URL, names: list[str]) -> str:
+def _not_found(name: str, location: str, names: list[str]) -> str:
     known = f"it holds {', '.join(map(repr, names[:10]))}" if names else "it holds none"
-    return f"there is no study {name!r} in {_shown(url)}: {known}"
+    return f"there is no study {name!r} in {location}: {known}"

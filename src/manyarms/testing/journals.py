@@ -197,6 +197,19 @@ def check_snapshot_is_replaced(open: Open) -> None:
         _check(journal.snapshot() == (4, text), "the snapshot must be there after reopening")
 
 
+def check_recommendation_is_replaced(open: Open) -> None:
+    """There is no recommendation, then the newest one, also after reopening."""
+    with closing(_new(open, "study")) as journal:
+        _check(journal.recommendation() is None, "a new journal must have no recommendation", journal.recommendation())
+        journal.append(_pulls(4))
+        for saved in ((2, 0), (4, 1)):
+            journal.save_recommendation(*saved)
+            _check(journal.recommendation() == saved, "the newest recommendation must come back", journal.recommendation())
+        _check(list(journal.events()) == list(_pulls(4)), "a recommendation must not change the events")
+    with closing(open("study")) as journal:
+        _check(journal.recommendation() == (4, 1), "the recommendation must be there after reopening")
+
+
 def check_second_writer_is_refused(open: Open) -> None:
     """While one writes, another is refused with a message that says what to do, and may write once the first has closed."""
     with closing(_new(open, "it's")) as journal:
@@ -243,6 +256,7 @@ def check_reader_changes_nothing(open: Open) -> None:
             acts: tuple[Callable[[], None], ...] = (
                 lambda reader=reader: reader.append(_pulls(1)),  # type: ignore[misc]
                 lambda reader=reader: reader.save_snapshot(1, "text"),  # type: ignore[misc]
+                lambda reader=reader: reader.save_recommendation(1, 0),  # type: ignore[misc]
                 lambda reader=reader: reader.create(_HEADER),  # type: ignore[misc]
             )
             for act in acts:
@@ -280,6 +294,7 @@ JOURNAL_CHECKS: tuple[Callable[[Open], None], ...] = (
     check_studies_do_not_mix,
     check_odd_names_are_kept_apart,
     check_snapshot_is_replaced,
+    check_recommendation_is_replaced,
 )
 """Each takes a function that opens journals of one empty storage by name, and raises `AssertionError`."""
 

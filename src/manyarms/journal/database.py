@@ -1,0 +1,97 @@
+"""Databases by URL: SQLite files and PostgreSQL servers."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from ..errors import StorageError, StudyNotFound
+
+_BUSY_SECONDS = 60.0
+_WAL_IS_SOUND = sqlite3.sqlite_version_info >= (3, 51, 3)  # before, resetting the log could corrupt it
+
+
+def parse_url(url: str) -> URL:
+    """The URL of a database; a plain path means a SQLite file."""
+    if not isinstance(url, str) or not url:
+        raise TypeError(f'storage must be a URL such as "sqlite:///study.db" or a path, got {url!r}')
+    if "://" not in url:
+        return URL.create("sqlite", database=url)
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise ValueError(f'storage must be a URL such as "sqlite:///study.db", got {_hidden(url)!r}') from None
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise ValueError(f"storage must be sqlite or postgresql, got {_hidden(url)!r}")
+    if "@" in (parsed.host or ""):
+        raise ValueError(f"storage must have @ in its password written as %40, got {_hidden(url)!r}")
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    return parsed
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of a SQLite URL, if it has one."""
+    parsed = parse_url(url)
+    return Path(str(parsed.database)) if is_file(parsed) else None
+
+
+def is_file(url: URL) -> bool:
+    """Whether the database is a file, and not a server or memory."""
+    return url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+
+
+def shown_url(url: URL) -> str:
+    """The URL as it may be shown and stored: without any password."""
+    return url.difference_update_query(["password", "sslpassword"]).render_as_string(hide_password=True)
+
+
+def make_engine(url: URL, write: bool) -> sa.Engine:
+    """An engine with one connection."""
+    if url.get_backend_name() != "sqlite":
+        try:
+            return sa.create_engine(url, poolclass=sa.pool.NullPool)
+        except (NoSuchModuleError, ImportError) as error:
+            raise StorageError(
+                f'storage {shown_url(url)} needs a driver: pip install "manyarms[postgresql]" ({error})'
+            ) from error
+    if is_file(url):
+        _check_file(url, Path(str(url.database)), write)
+    engine = sa.create_engine(
+        url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}, poolclass=sa.pool.StaticPool
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: Any) -> None:
+        if write:
+            connection.execute(f"PRAGMA journal_mode={'WAL' if _WAL_IS_SOUND else 'DELETE'}")
+            connection.execute("PRAGMA synchronous=FULL")
+        else:
+            connection.execute("PRAGMA query_only=ON")  # unlike mode=ro it may still roll back what a killed writer left
+
+    return engine
+
+
+def cause_of(error: SQLAlchemyError) -> str:
+    """What the database said, in one line."""
+    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+
+
+def _check_file(url: URL, file: Path, write: bool) -> None:
+    if file.is_dir():
+        raise StorageError(f"cannot open {shown_url(url)}: it is a directory; give a file in it")
+    if not write and not file.exists():
+        raise StudyNotFound(f"there is no file {str(file)!r}")
+    if write and not file.parent.is_dir():
+        raise StorageError(f"cannot open {shown_url(url)}: there is no directory {str(file.parent)!r}")
+
+
+def _hidden(url: str) -> str:
+    """A URL that could not be parsed: nobody knows where in it the password is."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://..." if "@" in rest or "?" in rest else url
