@@ -23,6 +23,7 @@ def rechain(file) -> None:
                 values = [checksum, study, row[0]]
                 database.execute("UPDATE manyarms_events SET checksum = ? WHERE study = ? AND number = ?", values)
             database.execute("UPDATE manyarms_heads SET events = ?, checksum = ? WHERE study = ?", [count, checksum, study])
-        for study, covered, text in database.execute("SELECT study, covered, text FROM manyarms_snapshots").fetchall():
-            values = [snapshot_checksum(covered, text), study]
-            database.execute("UPDATE manyarms_snapshots SET checksum = ? WHERE study = ?", values)
+            rows = database.execute("SELECT kind, covered, text FROM manyarms_snapshots WHERE study = ?", [study]).fetchall()
+            for kind, covered, text in rows:
+                values = [snapshot_checksum(header, kind, covered, text), study, kind]
+                database.execute("UPDATE manyarms_snapshots SET checksum = ? WHERE study = ? AND kind = ?", values)

@@ -186,23 +186,23 @@ def test_a_header_that_cannot_be_read_is_found(file, verify, text):
 
 @pytest.mark.parametrize("text", ["", "half of a snap", "{}", "[]", "7", '{"tally": {}, "strategy": {}}'])
 def test_a_snapshot_that_cannot_be_read_is_found(file, verify, text):
-    query(file, "UPDATE manyarms_snapshots SET text = ?", text)
+    query(file, "UPDATE manyarms_snapshots SET text = ? WHERE kind = 'state'", text)
     rechain(file)
     code, said = verify(file)
     assert code == 1
-    assert "the snapshot cannot be gone on from" in said
+    assert "the study cannot be resumed from the snapshot" in said
 
 
 @pytest.mark.parametrize(
     "place", [("tally", "totals", 1), ("tally", "arms", 3, 2), ("strategy", "book", "spent"), ("strategy", "scale", 1)]
 )
 def test_a_snapshot_with_one_number_changed_is_found(file, verify, place):
-    state = json.loads(query(file, "SELECT text FROM manyarms_snapshots")[0][0])
+    state = json.loads(query(file, "SELECT text FROM manyarms_snapshots WHERE kind = 'state'")[0][0])
     part = state
     for key in place[:-1]:
         part = part[key]
     part[place[-1]] += 1
-    query(file, "UPDATE manyarms_snapshots SET text = ?", json.dumps(state))
+    query(file, "UPDATE manyarms_snapshots SET text = ? WHERE kind = 'state'", json.dumps(state))
     rechain(file)
     code, text = verify(file)
     assert code == 1

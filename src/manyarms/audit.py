@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -15,22 +15,34 @@ from .journal import Event, Journal
 from .knowledge import Knowledge
 from .tally import Tally
 
+Watch = Callable[[str, int, int], None]
+"""Called with the name of a stage, how much of it is done, and how much there is."""
 
-def audit(journal: Journal) -> Iterator[str]:
-    """What is wrong with a study, in words; nothing if all is well."""
+
+def audit(journal: Journal, replay: bool = True, watch: Watch = lambda stage, done, total: None) -> Iterator[str]:
+    """What is wrong with a study, in words; nothing if it is sound.
+
+    Args:
+        journal: The journal of the study.
+        replay: Make all decisions again and compare them, which takes as long as making them did.
+        watch: Called about a thousand times on the way.
+    """
     try:
-        yield from _audit(_Beginning(journal), journal.header)
-    except Exception as error:  # damage can make any part unreadable, and that is a finding too
+        yield from _audit(_Beginning(journal, watch), journal.header, replay, watch)
+    except Exception as error:  # corrupt data can make any part unreadable, and that is a finding too
         yield f"the study cannot be read: {_said(error)}"
 
 
 class _Beginning:
-    """A journal as it is now: what its writer adds while the audit goes on is left out."""
+    """A journal as it is now: what its writer adds while it is being checked is left out."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, watch: Watch) -> None:
         self._journal = journal
         self._snapshot = journal.snapshot()
-        self._length = len(journal)  # read after the snapshot, which cannot cover more
+        self._recommendation = journal.recommendation()
+        self._length = len(journal)  # read after the snapshots, which cannot cover more
+        self._watch = watch
+        self.stage = "reading events"
 
     def __len__(self) -> int:
         return self._length
@@ -38,11 +50,18 @@ class _Beginning:
     def snapshot(self) -> tuple[int, str] | None:
         return self._snapshot
 
+    def recommendation(self) -> tuple[int, int] | None:
+        return self._recommendation
+
     def events(self, since: int = 0) -> Iterator[Event]:
-        return islice(self._journal.events(since), max(0, self._length - since))
+        every = max(1, self._length // 1000)
+        for number, event in enumerate(islice(self._journal.events(since), max(0, self._length - since)), since):
+            if number % every == 0:
+                self._watch(self.stage, number, self._length)
+            yield event
 
 
-def _audit(journal: _Beginning, header: Mapping[str, Any] | None) -> Iterator[str]:
+def _audit(journal: _Beginning, header: Mapping[str, Any] | None, replay: bool, watch: Watch) -> Iterator[str]:
     if header is None:
         yield "the study has no header"
         return
@@ -51,9 +70,9 @@ def _audit(journal: _Beginning, header: Mapping[str, Any] | None) -> Iterator[st
     if not wrong and tally.events < len(journal):
         wrong.append(f"{len(journal)} events are numbered, but {len(journal) - tally.events} of them are missing")
     yield from wrong
-    if not wrong:
-        yield from _audit_replay(cast(Journal, journal), header)
-    yield from _audit_checkpoints(tally, Path(header["checkpoints"]) if header.get("checkpoints") else None)
+    if replay and not wrong:
+        yield from _audit_replay(journal, header)
+    yield from _audit_checkpoints(tally, Path(header["checkpoints"]) if header.get("checkpoints") else None, watch)
 
 
 def audit_events(events: Iterable[Event], header: Mapping[str, Any], tally: Tally) -> Iterator[str]:
@@ -111,26 +130,33 @@ def _wrong_with(event: Event, tally: Tally, max_steps: int | None) -> str | None
     return None
 
 
-def _audit_replay(journal: Journal, header: Mapping[str, Any]) -> Iterator[str]:
-    """Whether the strategy, made again, decides what the journal says, and the snapshot holds what replay gives."""
-    snapshot = journal.snapshot()
+def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[str]:
+    """Whether the strategy, made again, decides what the journal says, and the snapshots hold what replay gives."""
+    snapshot, recommendation = journal.snapshot(), journal.recommendation()
     try:
+        journal.stage = "replaying decisions"
         whole = _replayed(journal, header)
     except Exception as error:
         yield _said(error)
         return
-    if whole is None or snapshot is None:
+    if whole is None:
+        return
+    best = whole.strategy.best().id if whole.tally.pulls else None
+    if recommendation is not None and recommendation[0] == len(journal) and recommendation[1] != best:
+        yield f"arm {recommendation[1]} is stored as the recommended one, but the strategy recommends arm {best}"
+    if snapshot is None:
         return
     try:
+        journal.stage = "replaying from the snapshot"
         short = _replayed(journal, header, snapshot[1])
     except Exception as error:
-        yield f"the snapshot cannot be gone on from: {_said(error)}"
+        yield f"the study cannot be resumed from the snapshot: {_said(error)}"
         return
     if short is not None and whole.state() != short.state():
         yield "the snapshot does not lead to the state that the whole journal does"
 
 
-def _replayed(journal: Journal, header: Mapping[str, Any], snapshot: str | None = None) -> Knowledge | None:
+def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | None = None) -> Knowledge | None:
     """What the journal's writer knew; None if the space or strategy is the user's own, which only the user's script has."""
     strategy = restored_strategy(header)
     if strategy is None:
@@ -138,13 +164,14 @@ def _replayed(journal: Journal, header: Mapping[str, Any], snapshot: str | None 
     knowledge = Knowledge(strategy, header["direction"], header["bounds"])
     if snapshot is not None:
         knowledge.load(snapshot)
-    knowledge.replay(journal, use_snapshot=False)
+    knowledge.replay(cast(Journal, journal), use_snapshot=False)
     return knowledge
 
 
-def _audit_checkpoints(tally: Tally, directory: Path | None) -> Iterator[str]:
+def _audit_checkpoints(tally: Tally, directory: Path | None, watch: Watch) -> Iterator[str]:
     """Whether the checkpoints that are there are whole. One that is not there is no fault: it is trained again."""
-    for id, record in tally.arms.items():
+    for number, (id, record) in enumerate(tally.arms.items()):
+        watch("reading checkpoints", number, len(tally.arms))
         path = directory / record.checkpoint if directory is not None and record.checkpoint is not None else None
         if path is None or not (path / SEAL).exists() or is_sound(path):
             continue

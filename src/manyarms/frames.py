@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .journal import Event
-from .tally import ArmRecord, Tally
+from .tally import Tally
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def arm_status(record: ArmRecord, running: bool, max_steps: int | None) -> str:
+def arm_status(running: bool, failed: bool, steps: int, max_steps: int | None) -> str:
     """One word: running, failed, done or paused."""
     if running:
         return "running"
-    if record.failed:
+    if failed:
         return "failed"
-    return "done" if max_steps is not None and record.steps >= max_steps else "paused"
+    return "done" if max_steps is not None and steps >= max_steps else "paused"
 
 
 def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
@@ -29,7 +29,7 @@ def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
             "parents": list(record.arm.parents),
             "steps": record.steps,
             "reward": record.reward,
-            "status": arm_status(record, id in tally.in_flight, max_steps),
+            "status": arm_status(id in tally.in_flight, record.failed, record.steps, max_steps),
             "config": record.arm.config,
         }
 

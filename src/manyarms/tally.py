@@ -64,7 +64,7 @@ class Tally:
         reasons: of the failed ones, counted.
         arms: by id.
         in_flight: by arm, in the order they were asked for.
-        budget: the newest that was set after the beginning; the study's first is in the header.
+        budgets: each budget that replaced the one in the header, in order.
     """
 
     def __init__(self) -> None:
@@ -77,6 +77,7 @@ class Tally:
         self.reasons: Counter[str] = Counter()
         self.arms: dict[int, ArmRecord] = {}
         self.in_flight: dict[int, Flight] = {}
+        self.budgets: list[int | None] = []
 
     @property
     def failures(self) -> int:
@@ -90,6 +91,8 @@ class Tally:
             self._asked(event, arm)
         elif event.kind in ("told", "failed"):
             self._ended(event)
+        else:
+            self.budgets.append(event.data["budget"])
 
     def _asked(self, event: Event, arm: Arm | None) -> None:
         assert event.arm is not None and event.start is not None and event.stop is not None
@@ -141,6 +144,7 @@ class Tally:
                 [id, list(r.stops), r.reward, r.failed, r.checkpoint, r.born_at, r.inherited] for id, r in self.arms.items()
             ],
             "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent] for id, f in self.in_flight.items()],
+            "budgets": self.budgets,
         }
 
     def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
@@ -154,6 +158,7 @@ class Tally:
             id: Flight(Pull(arms[id], start, stop), previous, parent)
             for id, start, stop, previous, parent in state["in_flight"]
         }
+        self.budgets = list(state["budgets"])
 
 
 def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:

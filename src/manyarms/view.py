@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class StudyView:
-    """What a journal tells. Made by `load_study`; a `Study` is one that can also be written to.
+    """A study to read. Made by `load_study`; a `Study` can also be written to.
 
     Args:
-        journal: the record.
-        header: what the study was made with.
-        tally: what the record adds up to.
-        knowledge: the strategy fed with the record, where it could be made again.
+        journal: The record of everything that happened.
+        header: What the study was made with.
+        tally: What the record adds up to.
+        knowledge: The strategy after everything in the record; None if it was not replayed.
     """
 
-    def __init__(self, journal: Journal, header: Mapping[str, Any], tally: Tally, knowledge: Knowledge | None) -> None:
+    def __init__(self, journal: Journal, header: Mapping[str, Any], tally: Tally, knowledge: Knowledge | None = None) -> None:
         self.journal = journal
         self.name = journal.name
         self.header = header
@@ -43,13 +44,29 @@ class StudyView:
         return settings.get("max_steps") if settings else None
 
     def best(self) -> Arm:
-        """The recommended arm: by the strategy's rule, or, where that is not known here, the best last reward."""
-        if self._knowledge is not None and self.tally.pulls:
+        """The recommended arm, by the rule of the strategy; where that cannot be known, the best last reward."""
+        if not self.tally.pulls:
+            raise NoResult(self._no_result())
+        if self._knowledge is not None:
             return self._knowledge.strategy.best()
+        saved = self.journal.recommendation()
+        if saved is not None and saved[0] == self.tally.events:
+            return self.tally.arms[saved[1]].arm
+        self._replay()
+        return self.best() if self._knowledge is not None else self._best_last_reward()
+
+    def _replay(self) -> None:
+        """Replay the journal into the strategy, unless it is the user's own or another version made other decisions."""
+        strategy = restored_strategy(self.header)
+        knowledge = None if strategy is None else Knowledge(strategy, self.header["direction"], self.header["bounds"])
+        if knowledge is not None:
+            with suppress(StudyMismatch):
+                knowledge.replay(self.journal)
+                self._knowledge, self.tally = knowledge, knowledge.tally
+
+    def _best_last_reward(self) -> Arm:
         sign = 1.0 if self.header["direction"] == "maximize" else -1.0
         trained = [record for record in self.tally.arms.values() if record.reward is not None]
-        if not trained:
-            raise NoResult(self._no_result())
         return max(trained, key=lambda record: (not record.failed, sign * (record.reward or 0.0))).arm
 
     def _no_result(self) -> str:
@@ -72,16 +89,13 @@ class StudyView:
 
     @property
     def budget(self) -> int | None:
-        """The steps it may spend, if it has such a limit."""
-        if self._knowledge is not None and self._knowledge.complete is not None:
-            return self._knowledge.complete.book.budget
-        settings = self.header["settings"]
-        return settings.get("budget") if settings else None
+        """The steps it may spend in total, if it has such a limit."""
+        settings = self.header["settings"] or {}
+        return self.tally.budgets[-1] if self.tally.budgets else settings.get("budget")
 
     def checkpoint_of(self, arm: int) -> Path | None:
         """Where the arm saved its state last, if it did; it may have been deleted since."""
-        name, directory = self.tally.arms[arm].checkpoint, self.header.get("checkpoints")
-        return Path(directory) / name if name is not None and directory is not None else None
+        return checkpoint_path(self.header, self.tally.arms[arm].checkpoint)
 
     def arms_dataframe(self) -> pd.DataFrame:
         """A row for each arm: arm, parents, steps, reward, status, and the values of its config."""
@@ -108,6 +122,12 @@ class StudyView:
         self.close()
 
 
+def checkpoint_path(header: Mapping[str, Any], name: str | None) -> Path | None:
+    """Where the checkpoint of this name is, if it has one."""
+    directory = header.get("checkpoints")
+    return Path(directory) / name if name is not None and directory is not None else None
+
+
 def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *, space: Any = None) -> StudyView:
     """Open a stored study for reading: it cannot be changed by this, nor can its writer be disturbed.
 
@@ -128,17 +148,12 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     header = journal.header
     if header is None:
         raise StudyNotFound(f"there is no study {name!r} here")
-    strategy = restored_strategy(header, space)
-    knowledge = None if strategy is None else Knowledge(strategy, header["direction"], header["bounds"])
-    if knowledge is not None:
-        try:
-            knowledge.replay(journal)
-            return StudyView(journal, header, knowledge.tally, knowledge)
-        except StudyMismatch:
-            if space is not None:
-                raise
-            # made by another version of the library: its counts can still be shown
+    strategy = None if space is None else restored_strategy(header, space)
+    if strategy is not None:  # replayed at once: nothing else shows that it is the space of the study
+        knowledge = Knowledge(strategy, header["direction"], header["bounds"])
+        knowledge.replay(journal)
+        return StudyView(journal, header, knowledge.tally, knowledge)
     tally = Tally()
     for event in journal.events():
         tally.count(event)
-    return StudyView(journal, header, tally, None)
+    return StudyView(journal, header, tally)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import make_study, refused
 from rich.text import Text
 
 import manyarms as ma
+from manyarms.journal.sql import SqlJournal
+from manyarms.knowledge import Knowledge
 
 QUIET = ("failed", "in", "flight", "retrained")  # heads of columns in which nothing happened
 
@@ -131,11 +136,8 @@ def test_any_name_is_shown_as_it_is(manyarms, name):
     assert Path(manyarms("best", "--json").data["checkpoint"]).is_relative_to(Path("manyarms.db-checkpoints").absolute())
 
 
-def test_a_damaged_study_is_refused_in_one_line_that_names_the_row(trained):
-    connection = sqlite3.connect("manyarms.db")
-    connection.execute("UPDATE manyarms_events SET data = '{' WHERE number = 0")
-    connection.commit()
-    connection.close()
+def test_a_corrupt_study_is_refused_in_one_line_that_names_the_row(trained):
+    query("UPDATE manyarms_events SET data = '{' WHERE number = 0")
     for command in ("status", "arms", "best", "resume", "gc"):
         assert refused(trained(command), 1, "is corrupt: event 0")
 
@@ -173,3 +175,106 @@ def test_gc_keeps_the_best_and_the_search_can_still_go_on(trained):
     assert refused(trained("gc", "--max-bytes", "much"), 2, "max_bytes must be bytes or text such as")
     assert trained("resume", "--budget", 60).code == 0
     assert trained("verify").code == 0
+
+
+# -- long studies
+
+
+@pytest.fixture
+def long(place, manyarms, monkeypatch):
+    """A study that is too long to be replayed for a look at it; replaying it is an error."""
+
+    def refuse(*_, **__):
+        raise AssertionError("the study was replayed")
+
+    strategy = ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=1_500, seed=0)
+    with ma.Study(strategy, storage="manyarms.db", name="long") as study:
+        study.optimize(lambda config: config["x"], runner=ma.SimulatedRunner(workers=100), progress=False)
+        rewards = sorted((record.reward for record in study.tally.arms.values()), reverse=True)
+    monkeypatch.setattr(Knowledge, "replay", refuse)
+    return SimpleNamespace(command=manyarms, rewards=rewards)
+
+
+def test_a_long_study_is_not_replayed_to_be_looked_at(long):
+    (row,) = long.command("status", "--json").data
+    assert (row["best"], row["arms"], row["pulls"]) == (long.rewards[0], 1_500, 1_500)
+    assert [arm["reward"] for arm in long.command("arms", "--json").data] == long.rewards[:20]
+    answer = long.command("best")
+    assert answer.code == 0 and f"reward: {long.rewards[0]}\n" in answer.out and answer.err == ""
+    assert "the study was replayed" in long.command("verify").err
+    assert long.command("verify", "--quick").out == "long: 3000 events, all is well\n"
+
+
+def test_the_best_arm_of_a_long_study_that_was_killed_is_the_one_stored_last(long):
+    query("DELETE FROM manyarms_snapshots")
+    answer = long.command("best")
+    assert f"reward: {long.rewards[0]}\n" in answer.out
+    assert answer.err == "the study has stored no recommendation yet: this is the arm with the best last reward\n"
+    with closing(SqlJournal("manyarms.db", "long")) as journal:
+        journal.save_recommendation(2_990, 7)
+    answer = long.command("best")
+    assert answer.out.startswith("arm: 7\n")
+    assert answer.err == "the study has not ended: this is without its last 10 events\n"
+
+
+def test_a_short_study_that_was_killed_is_replayed_for_its_best_arm(trained):
+    best = trained("best", "--json").data
+    query("DELETE FROM manyarms_snapshots")
+    assert trained("best", "--json").data == best
+    assert trained("best").err == ""
+
+
+def test_the_best_arm_of_a_space_of_ones_own_is_by_the_rule_of_the_strategy(manyarms):
+    class Walk:
+        def sample(self, rng):
+            return {"x": float(rng.random())}
+
+        def mutate(self, config, rng):
+            return {"x": float(rng.random())}
+
+    with ma.Study(ma.MutantUCB(Walk(), budget=40, max_steps=4, seed=3), storage="manyarms.db") as study:
+        study.optimize(lambda pull: pull["x"] / pull.stop, progress=False)
+    assert manyarms("best", "--json").data["arm"] == study.best().id
+
+
+def test_verify_finds_a_recommendation_that_is_not_the_strategys(trained):
+    with closing(SqlJournal("manyarms.db", "train")) as journal:
+        covered, arm = journal.recommendation()
+        journal.save_recommendation(covered, arm + 1)
+    answer = trained("verify")
+    assert answer.code == 1
+    assert f"arm {arm + 1} is stored as the recommended one, but the strategy recommends arm {arm}" in answer.err
+    assert trained("verify", "--quick").code == 0
+
+
+def test_verify_shows_its_progress_on_a_terminal(trained, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = Text.from_ansi(trained("verify").err).plain
+    for stage in ("reading events", "replaying decisions", "reading checkpoints"):
+        assert stage in shown
+
+
+def test_a_changed_reward_is_found_by_every_command(trained):
+    query("UPDATE manyarms_events SET reward = 6e307 WHERE number = 7")
+    for command in ("status", "arms", "best", "resume", "gc"):
+        assert refused(trained(command), 1, "is corrupt: event 7 does not match its checksum")
+    assert "event 7" in trained("verify", "--quick").err
+
+
+# -- upgrade
+
+
+def test_upgrade_gives_an_old_storage_todays_tables(manyarms, place):
+    shutil.copy(Path(__file__).parents[1] / "journal/layout-1.sqlite3", place / "manyarms.db")
+    assert refused(manyarms("status"), 1, "upgrade it with `manyarms upgrade`")
+    assert manyarms("upgrade").out == "manyarms.db: upgraded\n"
+    assert manyarms("upgrade").out == "manyarms.db: up to date\n"
+    assert [row["study"] for row in manyarms("status", "--json").data] == ["finished", "interrupted", "empty"]
+    assert refused(manyarms("upgrade", "missing.db"), 1, "there is no file 'missing.db'")
+    assert not Path("missing.db").exists()
+
+
+def query(statement):
+    with closing(sqlite3.connect("manyarms.db")) as connection, connection:
+        connection.execute(statement)

@@ -1,4 +1,4 @@
-"""The command line: `manyarms fit | predict | run | resume | status | arms | best | verify | gc | race`."""
+"""The command line: `manyarms fit | predict | run | resume | status | arms | best | verify | gc | upgrade | race`."""
 
 from __future__ import annotations
 

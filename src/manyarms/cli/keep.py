@@ -1,24 +1,34 @@
-"""`verify` and `gc`: is a study whole, and what may be deleted."""
+"""`verify`, `gc` and `upgrade`: maintenance of stored studies."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
 from .. import checks
-from ..audit import audit
+from ..audit import Watch, audit
 from ..checkpoints import Checkpoints
 from ..journal import open_journal
+from ..journal.database import shown_storage
+from ..journal.sql import upgrade_storage
 from ..view import StudyView
-from .stored import add_study, chosen_name, stored_study
+from .stored import add_storage, add_study, chosen_name, stored_study
 
 
 def add_commands(commands: Any) -> None:
-    """Add `verify` and `gc`."""
+    """Add `verify`, `gc` and `upgrade`."""
     verify = commands.add_parser("verify", help="check a study on disk; exits 1 and says what is wrong")
     add_study(verify)
+    verify.add_argument(
+        "--quick", action="store_true", help="check all that is stored, but do not make the decisions again to compare them"
+    )
     verify.set_defaults(command=_verify)
     gc = commands.add_parser("gc", help="delete checkpoints that are not needed")
     add_study(gc)
@@ -26,13 +36,17 @@ def add_commands(commands: Any) -> None:
     gc.add_argument("--best-only", action="store_true", help="keep only the recommended arm's")
     gc.add_argument("--dry-run", action="store_true", help="only say what would go")
     gc.set_defaults(command=_gc)
+    upgrade = commands.add_parser("upgrade", help="give a storage of an older version the tables of this one")
+    add_storage(upgrade)
+    upgrade.set_defaults(command=_upgrade)
 
 
 def _verify(options: argparse.Namespace) -> int:
     name = chosen_name(options)
     journal = open_journal(options.storage, name, write=False)
     try:
-        wrong = list(audit(journal))
+        with _shown_progress() as watch:
+            wrong = list(audit(journal, replay=not options.quick, watch=watch))
         events = len(journal)
     finally:
         journal.close()
@@ -41,6 +55,20 @@ def _verify(options: argparse.Namespace) -> int:
     found = f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}" if wrong else "all is well"
     print(f"{name}: {events} events, {found}")
     return 1 if wrong else 0
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Watch]:
+    """A bar for each stage, if there is a terminal."""
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def watch(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done)
+
+        yield watch
 
 
 def _gc(options: argparse.Namespace) -> int:
@@ -80,3 +108,8 @@ def _doomed(study: StudyView, checkpoints: Checkpoints, limit: int | None, best_
             doomed.append(name)
             left -= checkpoints.size(name)
     return doomed
+
+
+def _upgrade(options: argparse.Namespace) -> int:
+    print(f"{shown_storage(options.storage)}: {'upgraded' if upgrade_storage(options.storage) else 'up to date'}")
+    return 0

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from rich.cells import cell_len
@@ -15,13 +16,14 @@ from rich.text import Text
 
 from .. import checks
 from ..checkpoints import SEAL
-from ..frames import arm_rows
+from ..frames import arm_status
 from ..journal.sql import study_names
+from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
 from ..spaces import to_json
 from ..strategies import complete
 from ..study import Study
-from ..view import StudyView
-from .stored import add_study, chosen_name, stored_study
+from ..view import checkpoint_path, load_study
+from .stored import add_study, chosen_name, recommended_arm, stored_journal
 
 _FAILURE = "most frequent failure"
 _SELDOM = ("failed", "in flight", "retrained")
@@ -56,8 +58,10 @@ def _status(options: argparse.Namespace) -> int:
     names = [options.name] if options.name is not None else study_names(options.storage)
     rows = []
     for name in names:
-        with stored_study(options.storage, name) as study:
-            rows.append(summary(study))
+        with stored_journal(options.storage, name) as journal:
+            counts = totals(journal)
+            best = arms(journal, [recommended_arm(journal)[0]])[0].reward if counts.pulls else None
+            rows.append(_summary(name, journal.header or {}, counts, best))
     if options.json:
         _print_json(rows)
     else:
@@ -70,71 +74,96 @@ def _status(options: argparse.Namespace) -> int:
 
 def _arms(options: argparse.Namespace) -> int:
     top = checks.whole("--top", options.top, 0)
-    with stored_study(options.storage, chosen_name(options)) as study:
-        rows = list(arm_rows(study.tally, study.max_steps))
-        sign = 1 if study.header["direction"] == "maximize" else -1
-    rows.sort(key=lambda row: (row["reward"] is not None, sign * (row["reward"] or 0.0)), reverse=True)
-    shown = rows[: top or None]
+    with stored_journal(options.storage, chosen_name(options)) as journal:
+        max_steps = ((journal.header or {})["settings"] or {}).get("max_steps")
+        rows = [_arm_row(arm, max_steps) for arm in best_arms(journal, top or None)]
+        more = arm_count(journal) - len(rows)
     if options.json:
-        _print_json(shown)
+        _print_json(rows)
         return 0
-    print_table([{**row, "config": json.dumps(row["config"])} for row in shown])
-    if len(shown) < len(rows):
-        print(f"{len(rows) - len(shown)} more arms: --top 0 shows all", file=sys.stderr)
+    print_table([{**row, "config": json.dumps(row["config"])} for row in rows])
+    if more > 0:
+        print(f"{more} more arms: --top 0 shows all", file=sys.stderr)
     return 0
 
 
+def _arm_row(arm: StoredArm, max_steps: int | None) -> dict[str, Any]:
+    return {
+        "arm": arm.arm,
+        "parents": list(arm.parents),
+        "steps": arm.steps,
+        "reward": arm.reward,
+        "status": arm_status(arm.last_event == "asked", arm.last_event == "failed", arm.steps, max_steps),
+        "config": arm.config,
+    }
+
+
 def _best(options: argparse.Namespace) -> int:
-    with stored_study(options.storage, chosen_name(options)) as study:
-        answer = best_arm(study)
+    with stored_journal(options.storage, chosen_name(options), check=True) as journal:
+        if not totals(journal).pulls:
+            load_study(journal, journal.name).best()  # says why there is none
+        id, note = recommended_arm(journal)
+        arm = arms(journal, [id])[0]
+        path = checkpoint_path(journal.header or {}, arm.checkpoint)
+    answer = {
+        "arm": arm.arm,
+        "reward": arm.reward,
+        "steps": arm.steps,
+        "config": arm.config,
+        "checkpoint": str(path) if path is not None and (path / SEAL).exists() else None,
+    }
     if options.json:
         _print_json(answer)
     else:
         for key, value in answer.items():
             print(f"{key}: {json.dumps(value) if key == 'config' else value}")
+    if note is not None:
+        print(note, file=sys.stderr)
     return 0
 
 
-def best_arm(study: StudyView) -> dict[str, Any]:
-    """The recommended arm, and where its model is."""
-    arm = study.best()
-    record = study.tally.arms[arm.id]
-    path = study.checkpoint_of(arm.id)
-    return {
-        "arm": arm.id,
-        "reward": record.reward,
-        "steps": record.steps,
-        "config": arm.config,
-        "checkpoint": str(path) if path is not None and (path / SEAL).exists() else None,
-    }
-
-
-def summary(study: StudyView) -> dict[str, Any]:
+def _summary(name: str, header: Mapping[str, Any], counts: Totals, best: float | None) -> dict[str, Any]:
     """A study in one row."""
-    tally = study.tally
     return {
-        "study": study.name,
-        "strategy": study.header["strategy"],
-        "best": study.best_reward if tally.pulls else None,
-        "arms": len(tally.arms),
-        "steps": tally.steps,
-        "budget": study.budget,
-        "pulls": tally.pulls,
-        "failed": tally.failures,
-        "in flight": len(tally.in_flight),
-        "retrained": tally.retrained,
-        "seconds": round(tally.seconds, 1),
-        _FAILURE: tally.reasons.most_common(1)[0][0] if tally.reasons else None,
+        "study": name,
+        "strategy": header["strategy"],
+        "best": best,
+        "arms": counts.arms,
+        "steps": counts.steps,
+        "budget": counts.budgets[-1],
+        "pulls": counts.pulls,
+        "failed": counts.failures,
+        "in flight": counts.in_flight,
+        "retrained": counts.retrained,
+        "seconds": round(counts.seconds, 1),
+        _FAILURE: counts.reason,
     }
 
 
 def print_status(study: Study) -> None:
-    """What a search came to."""
-    print_table([summary(study)])
+    """The result of a search."""
+    best = study.best_reward if study.tally.pulls else None
+    print_table([_summary(study.name, study.header, _totals_of(study), best)])
     if study.tally.pulls:
         known = complete(study.strategy)
         space = known.book.space if known is not None else None
         print(f"best config: {json.dumps(to_json(space, study.best_config))}")
+
+
+def _totals_of(study: Study) -> Totals:
+    """The counts of a study that is open."""
+    tally = study.tally
+    return Totals(
+        arms=len(tally.arms),
+        pulls=tally.pulls,
+        failures=tally.failures,
+        in_flight=len(tally.in_flight),
+        steps=tally.steps,
+        seconds=tally.seconds,
+        retrained=tally.retrained,
+        reason=tally.reasons.most_common(1)[0][0] if tally.reasons else None,
+        budgets=(study.budget,),
+    )
 
 
 def _print_json(value: Any) -> None:

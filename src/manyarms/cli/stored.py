@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 from ..errors import ManyarmsError, StudyNotFound
-from ..journal import open_journal
-from ..journal.sql import study_names
+from ..journal.sql import SqlJournal, study_names
+from ..journal.totals import best_arms
 from ..view import StudyView, load_study
 
 STORAGE = "manyarms.db"
 DEFAULT = f"(default: $MANYARMS_STORAGE or {STORAGE})"  # not its value: a URL may hold a password
+_REPLAYED = 2_000  # events: the decisions of a study no longer than this are made again in a moment
+_CHECKED = 20_000  # events: a study no longer than this is compared with its checksums in a moment
 
 
 def default_storage() -> str:
@@ -19,14 +23,14 @@ def default_storage() -> str:
     return os.environ.get("MANYARMS_STORAGE", STORAGE)
 
 
+def add_storage(parser: argparse.ArgumentParser) -> None:
+    """The argument that names a storage."""
+    parser.add_argument("storage", nargs="?", default=default_storage(), help=f"file or URL of the storage {DEFAULT}")
+
+
 def add_study(parser: argparse.ArgumentParser) -> None:
     """The two arguments that name a stored study."""
-    parser.add_argument(
-        "storage",
-        nargs="?",
-        default=default_storage(),
-        help=f"file or URL of the storage {DEFAULT}",
-    )
+    add_storage(parser)
     parser.add_argument("name", nargs="?", help="name of the study; not needed if there is only one")
 
 
@@ -41,15 +45,44 @@ def chosen_name(options: argparse.Namespace) -> str:
     return names[0]
 
 
-def stored_study(storage: str, name: str) -> StudyView:
-    """The study, opened for reading; a damaged one is refused with advice."""
-    journal = open_journal(storage, name, write=False)
-    try:
-        return load_study(journal, name)
-    except ManyarmsError:
-        journal.close()
-        raise
-    except Exception as error:
-        journal.close()
-        cause = f"{type(error).__name__}: {error}"
-        raise ManyarmsError(f"study {name!r} is damaged ({cause}): `manyarms verify` says where") from error
+@contextmanager
+def stored_journal(storage: str, name: str, check: bool = False) -> Iterator[SqlJournal]:
+    """The journal of a study, opened for reading; a corrupt one is refused with advice.
+
+    Args:
+        storage: The file or URL of the storage.
+        name: The name of the study.
+        check: Compare all events with their checksums, however many there are.
+    """
+    with closing(SqlJournal(storage, name, write=False)) as journal:
+        try:
+            if check or len(journal) <= _CHECKED:
+                journal.check()
+            yield journal
+        except (ManyarmsError, BrokenPipeError):
+            raise
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise ManyarmsError(f"study {name!r} is corrupt ({cause}): `manyarms verify` says where") from error
+
+
+@contextmanager
+def stored_study(storage: str, name: str) -> Iterator[StudyView]:
+    """The study, opened for reading; a corrupt one is refused with advice."""
+    with stored_journal(storage, name) as journal:
+        yield load_study(journal, name)
+
+
+def recommended_arm(journal: SqlJournal) -> tuple[int, str | None]:
+    """The id of the recommended arm, and what a user should know about it.
+
+    A long study is not replayed for this: while it is running, the arm that it recommended last is a few pulls old.
+    """
+    saved, length = journal.recommendation(), len(journal)
+    if saved is not None and saved[0] == length:
+        return saved[1], None
+    if length <= _REPLAYED:
+        return load_study(journal, journal.name).best().id, None
+    if saved is not None:
+        return saved[1], f"the study has not ended: this is without its last {length - saved[0]} events"
+    return best_arms(journal, 1)[0].arm, "the study has stored no recommendation yet: this is the arm with the best last reward"

@@ -30,9 +30,9 @@ def next_checksum(previous: str, row: Sequence[Any]) -> str:
     return blake2b(text.encode(errors="surrogatepass"), digest_size=_BYTES).hexdigest()  # inlined: 100,000 rows in 0.2 s
 
 
-def snapshot_checksum(covered: int, text: str) -> str:
-    """The checksum of a snapshot, which is not part of the chain."""
-    return _checksum(f"{covered}|{text}")
+def snapshot_checksum(header: str, kind: str, covered: int, text: str) -> str:
+    """The checksum of a snapshot, which is not part of the chain, but belongs to the study with this header."""
+    return _checksum(f"{first_checksum(header)}|{kind}|{covered}|{text}")
 
 
 def _checksum(text: str) -> str:

@@ -51,6 +51,11 @@ def shown_url(url: URL) -> str:
     return url.difference_update_query(["password", "sslpassword"]).render_as_string(hide_password=True)
 
 
+def shown_storage(url: str) -> str:
+    """A storage as it may be shown: a path as it is, a URL without any password."""
+    return shown_url(parse_url(url)) if "://" in url else url
+
+
 def make_engine(url: URL, write: bool) -> sa.Engine:
     """An engine with one connection."""
     if url.get_backend_name() != "sqlite":

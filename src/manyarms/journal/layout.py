@@ -48,8 +48,6 @@ heads_table = sa.Table(  # apart from the studies, whose headers may be long: it
     sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("events", sa.BigInteger, nullable=False),
     sa.Column("checksum", sa.Text, nullable=False),
-    sa.Column("recommended", sa.BigInteger),
-    sa.Column("recommended_at", sa.BigInteger),
 )
 events_table = sa.Table(
     "manyarms_events",
@@ -70,6 +68,7 @@ snapshots_table = sa.Table(
     "manyarms_snapshots",
     _tables,
     sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.Text, primary_key=True),  # "state" or "recommendation"
     sa.Column("covered", sa.BigInteger, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("checksum", sa.Text, nullable=False),

@@ -31,7 +31,6 @@ from .writer_lock import WriterLock
 _CHUNK = 1000  # rows a read takes at once: a reader's lock lasts a few milliseconds
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
 _NAMES = tuple(column.name for column in CONTENT)
-_FEW = 500  # values in one query: databases limit them
 _INSERT = events_table.insert()
 _MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
 
@@ -112,28 +111,24 @@ class SqlJournal:
         for row in self._sound_rows(since, self._checksum_before(since)):
             yield self._event(row)
 
-    def columns(self) -> Sequence[Sequence[Any]]:
-        """Kind, arm, start, stop, reward and seconds of each event, in order: for a quick look, without checking the chain."""
-        wanted = [events_table.c[name] for name in ("kind", "arm", "start", "stop", "reward", "seconds")]
-        query = sa.select(*wanted).where(events_table.c.study == self._study).order_by(events_table.c.number)
+    def check(self) -> None:
+        """Compare all events with their checksums; `StorageError` names the first one that does not match."""
+        self._check_until(self._count)
+
+    def select(self, query: sa.Select[Any]) -> Sequence[Any]:
+        """The rows of a query on the events, without checking the chain: see `totals`."""
         with self._explained("read"), self._connection.begin():
             return self._connection.execute(query).all()
 
-    def events_at(self, numbers: Iterable[int]) -> list[Event]:
-        """The events with these numbers, without checking the chain."""
-        query, wanted, events = self._content(), sorted(numbers), []
-        for first in range(0, len(wanted), _FEW):
-            with self._explained("read"), self._connection.begin():
-                rows = self._connection.execute(query.where(events_table.c.number.in_(wanted[first : first + _FEW]))).all()
-            events += [self._event(row) for row in rows]
-        return events
+    @property
+    def study(self) -> int | None:
+        """The number of the study in its tables; None if it was not created yet."""
+        return self._study
 
-    def events_with(self, key: str) -> list[Event]:
-        """The events whose data has this key, without checking the chain."""
-        query = self._content().where(events_table.c.data.contains(f'"{key}"', autoescape=True))
-        with self._explained("read"), self._connection.begin():
-            rows = self._connection.execute(query).all()
-        return [event for event in map(self._event, rows) if key in event.data]
+    @property
+    def dialect(self) -> str:
+        """The kind of database: "sqlite" or "postgresql"."""
+        return self._connection.dialect.name
 
     def __len__(self) -> int:
         if not self._write:
@@ -141,29 +136,17 @@ class SqlJournal:
         return self._count
 
     def snapshot(self) -> tuple[int, str] | None:
-        table = snapshots_table.c
-        query = sa.select(table.covered, table.text, table.checksum).where(table.study == self._study)
-        with self._explained("read"), self._connection.begin():
-            row = self._connection.execute(query).first()
-        if row is None or row.checksum != snapshot_checksum(row.covered, row.text):
-            return None  # a snapshot only saves time
-        return row.covered, row.text
+        return self._snapshot("state")
 
     def save_snapshot(self, covered: int, text: str) -> None:
-        row = {"study": self._study, "covered": covered, "text": text, "checksum": snapshot_checksum(covered, text)}
-        with self._writing():
-            self._connection.execute(snapshots_table.delete().where(snapshots_table.c.study == self._study))
-            self._connection.execute(snapshots_table.insert().values(row))
+        self._save_snapshot("state", covered, text)
 
     def recommendation(self) -> tuple[int, int] | None:
-        query = sa.select(heads_table.c.recommended_at, heads_table.c.recommended).where(heads_table.c.study == self._study)
-        with self._explained("read"), self._connection.begin():
-            row = self._connection.execute(query).first()
-        return None if row is None or row.recommended is None else (row.recommended_at, row.recommended)
+        saved = self._snapshot("recommendation")
+        return None if saved is None else (saved[0], int(saved[1]))
 
     def save_recommendation(self, covered: int, arm: int) -> None:
-        with self._writing():
-            self._connection.execute(_MOVE, {"of": self._study, "recommended": arm, "recommended_at": covered})
+        self._save_snapshot("recommendation", covered, str(arm))
 
     def close(self) -> None:
         if self._lock is not None:
@@ -171,6 +154,24 @@ class SqlJournal:
                 self._lock.release()
         self._connection.close()
         self._engine.dispose()
+
+    def _snapshot(self, kind: str) -> tuple[int, str] | None:
+        """What was derived from the first events of the journal; None if there is nothing, or it is corrupt."""
+        table = snapshots_table.c
+        query = sa.select(table.covered, table.text, table.checksum).where(table.study == self._study, table.kind == kind)
+        with self._explained("read"), self._connection.begin():
+            row = self._connection.execute(query).first()
+        if row is None or row.checksum != snapshot_checksum(self._header or "", kind, row.covered, row.text):
+            return None  # it only saves time: everything can be derived again
+        return row.covered, row.text
+
+    def _save_snapshot(self, kind: str, covered: int, text: str) -> None:
+        table = snapshots_table
+        checksum = snapshot_checksum(self._header or "", kind, covered, text)
+        row = {"study": self._study, "kind": kind, "covered": covered, "text": text, "checksum": checksum}
+        with self._writing():
+            self._connection.execute(table.delete().where(table.c.study == self._study, table.c.kind == kind))
+            self._connection.execute(table.insert().values(row))
 
     def _find(self) -> None:
         """Look up the study, its header and its length."""
@@ -321,6 +322,7 @@ def study_names(url: str) -> list[str]:
 def upgrade_storage(url: str) -> bool:
     """Give the tables of a database today's layout; False if they have it already."""
     parsed = parse_url(url)
+    make_engine(parsed, write=False).dispose()  # refuses a file that does not exist, which writing would make
     engine = make_engine(parsed, write=True)
     try:
         with engine.connect() as connection:

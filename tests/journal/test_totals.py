@@ -1,0 +1,95 @@
+"""What the database adds up is what counting every event gives."""
+
+from contextlib import closing
+
+import pytest
+
+import manyarms as ma
+from manyarms.frames import arm_rows
+from manyarms.journal import Event
+from manyarms.journal.sql import SqlJournal
+from manyarms.journal.totals import StoredArm, arm_count, arms, best_arms, totals
+from manyarms.tally import Tally
+
+pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # small studies are not good ones
+
+SPACE = ma.Space(x=ma.Float(0, 1), act=ma.Choice("relu", "tanh"))
+
+
+def train(pull):
+    if pull["x"] > 0.4:
+        raise RuntimeError('it said "retrained": 7 {}' if pull["act"] == "relu" else "another reason")
+    pull.save(pull.stop)
+    return pull["x"] * pull.stop
+
+
+@pytest.fixture
+def stored(url, tmp_path):
+    """A study with failures, mutants, a raised budget and two pulls in flight, beside another one."""
+    for name, budget in (("study", 60), ("other", 30), ("study", 80)):
+        strategy = ma.MutantUCB(SPACE, budget=budget, max_steps=5, initial=6, seed=1)
+        with ma.Study(strategy, storage=url, name=name, checkpoints=str(tmp_path), direction="minimize") as study:
+            study.optimize(train, progress=False)
+    with ma.Study(ma.MutantUCB(SPACE, budget=100, max_steps=5, initial=6, seed=1), storage=url, direction="minimize") as study:
+        for _ in range(3):
+            pull = study.ask()
+        study.tell(pull, {"reward": 0.1, "text": '"retrained": 7'})
+    return url
+
+
+def counted(journal):
+    tally = Tally()
+    for event in journal.events():
+        tally.count(event)
+    return tally
+
+
+def test_totals_are_what_counting_gives(stored):
+    with closing(SqlJournal(stored, "study", write=False)) as journal:
+        found, tally = totals(journal), counted(journal)
+        assert tally.failures > 1 and len(tally.in_flight) == 2
+        assert (found.arms, found.pulls, found.failures) == (len(tally.arms), tally.pulls, tally.failures)
+        assert (found.in_flight, found.steps, found.retrained) == (2, tally.steps, 0)
+        assert found.seconds == pytest.approx(tally.seconds)
+        assert found.reason == tally.reasons.most_common(1)[0][0]
+        assert found.budgets == (60, 80, 100)
+
+
+def test_arms_are_what_counting_gives_and_the_best_come_first(stored):
+    with closing(SqlJournal(stored, "study", write=False)) as journal:
+        tally = counted(journal)
+        expected = {row["arm"]: row for row in arm_rows(tally, max_steps=5)}
+        found = best_arms(journal)
+        assert sorted(arm.arm for arm in found) == sorted(expected)
+        assert arm_count(journal) == len(expected)
+        for arm in found:
+            row, record = expected[arm.arm], tally.arms[arm.arm]
+            assert (list(arm.parents), arm.steps, arm.reward, arm.config) == (
+                row["parents"], row["steps"], row["reward"], row["config"]
+            )  # fmt: skip
+            assert arm.checkpoint == record.checkpoint
+            assert (arm.last_event == "asked") == (arm.arm in tally.in_flight)
+            assert (arm.last_event == "failed") == (record.failed and arm.arm not in tally.in_flight)
+        rewards = [arm.reward for arm in found if arm.reward is not None]
+        assert rewards == sorted(rewards) and None not in [arm.reward for arm in found[: len(rewards)]]
+        assert best_arms(journal, 3) == found[:3]
+        assert arms(journal, [found[4].arm, found[1].arm]) == [found[4], found[1]]
+
+
+def test_ties_are_in_the_order_of_the_arms_and_more_arms_than_fit_one_query_are_found(url):
+    with closing(SqlJournal(url, "study")) as journal:
+        journal.create({"direction": "maximize", "settings": None})
+        journal.append(Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(1_100))
+        journal.append(Event("told", arm, 0, 1, float(arm == 700)) for arm in range(1_050))
+        found = best_arms(journal)
+        assert [arm.arm for arm in found] == [700, *(arm for arm in range(1_100) if arm != 700)]
+        assert found[-1] == StoredArm(1_099, (), 1_099, 0, None, "asked", None)
+        assert totals(journal).in_flight == 50
+
+
+def test_a_study_without_events_adds_up_to_nothing(url):
+    with closing(SqlJournal(url, "study")) as journal:
+        journal.create({"direction": "maximize", "settings": {"budget": 7}})
+        found = totals(journal)
+        assert (found.arms, found.pulls, found.steps, found.seconds, found.reason, found.budgets) == (0, 0, 0, 0.0, None, (7,))
+        assert best_arms(journal) == []
