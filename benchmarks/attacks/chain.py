@@ -1,0 +1,61 @@
+"""A search whose every reward depends on everything that was ever saved: a lost or stale state changes all that follows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import Any
+
+import manyarms as ma
+from manyarms.audit import audit
+
+BUDGET = 400
+SPACE = ma.Space(rate=ma.Float(1e-4, 1e-1, log=True), model=ma.Choice("linear", ma.Space(kind="deep", width=ma.Int(2, 64))))
+
+
+def train(pull: Any) -> float:
+    """A chain of hashes over config, seed and steps; that of a mutant continues from its parent's."""
+    state = pull.load()
+    if state is None:
+        state = _digest(pull.parent.load() if pull.parent is not None else None)
+    time.sleep(int(_digest(pull.config, pull.start)[:4], 16) / 65536 * 0.004)
+    for step in range(pull.start, pull.stop):
+        state = _digest(state, pull.config, pull.seed, step)
+    pull.save(state)
+    return 0.5 * (1 - 0.5**pull.stop) + 0.5 * int(state[:8], 16) / 16**8
+
+
+def study(storage: str, budget: int = BUDGET) -> ma.Study:
+    """The study, new or resumed."""
+    strategy = ma.MutantUCB(SPACE, budget=budget, max_steps=6, initial=12, exploration=0.05, seed=5)
+    return ma.Study(strategy, storage=storage)
+
+
+def search(storage: str, workers: int = 1, budget: int = BUDGET, callbacks: Any = ()) -> None:
+    """Run the study to its end."""
+    with study(storage, budget) as search:
+        search.optimize(train, workers=workers, deterministic=workers > 1, progress=False, callbacks=callbacks)
+
+
+def decisions(storage: str) -> list[Any]:
+    """What the study decided and learned, event by event."""
+    with ma.load_study(storage) as view:
+        return [event.decision for event in view.journal.events()]
+
+
+def difference(storage: str, whole: str) -> str | None:
+    """What tells a study that was attacked from one that was left alone; None if nothing does."""
+    with ma.load_study(storage) as view:
+        wrong = next(audit(view.journal), None)
+    if wrong is not None:
+        return f"verify: {wrong}"
+    found, expected = decisions(storage), decisions(whole)
+    if found != expected:
+        return f"the journals differ: {len(found)} events, {len(expected)} expected"
+    with study(storage) as one, study(whole) as other:
+        return None if one.best_model() == other.best_model() else "the best models differ"
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
