@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 
 import psutil
@@ -46,11 +45,3 @@ def is_running(process: int) -> bool:
         return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def wait_until(holds, seconds=20.0) -> bool:
-    """Whether it came to hold before the time was over."""
-    deadline = time.monotonic() + seconds
-    while not (held := holds()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return held

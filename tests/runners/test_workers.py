@@ -17,7 +17,7 @@ from manyarms.runners import processes
 from .pool import started
 
 _SCRIPT = """
-import os, time
+import os
 import manyarms as ma
 
 class Net:
@@ -27,13 +27,18 @@ class Net:
 def train(pull):
     net = pull.load() or Net()
     net.trainers.append(os.getpid())
-    time.sleep(0.005)
     pull.save(net)
     return {"reward": pull.config["x"], "trainers": len(set(net.trainers)), "same": type(net) is Net}
 
-study = ma.tune(train, ma.Space(x=ma.Float(0, 1)), budget=60, max_steps=5, workers=2, seed=0, progress=False)
+def pause(study, outcome):
+    if study.tally.pulls == 30:
+        study.stop()
+
+study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=60, max_steps=5, seed=0))
+for callbacks in ([pause], []):  # the second time with other processes
+    study.optimize(train, workers=2, deterministic=True, progress=False, callbacks=callbacks)
 pulls = study.pulls_dataframe()
-print(set(pulls.status), pulls.metric_trainers.max(), pulls.metric_same.min(), type(study.best_model()) is Net)
+print(set(pulls.status), pulls.metric_trainers.max() > 1, pulls.metric_same.min(), type(study.best_model()) is Net)
 """
 
 
@@ -41,7 +46,7 @@ def test_a_script_needs_no_main_guard_and_workers_load_what_others_saved_of_its_
     script = tmp_path / "search.py"
     script.write_text(_SCRIPT)
     answer = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert answer.stdout == "{'told'} 2.0 1.0 True\n", answer.stderr
+    assert answer.stdout == "{'told'} True 1.0 True\n", answer.stderr
 
 
 def test_a_big_closure_is_sent_once_to_each_worker(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 
@@ -32,6 +32,7 @@ _BOOT = (
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOOK = 1.0  # seconds between looks at whether a silent worker is still alive
 _GRACE = 2.0  # seconds that idle workers have to end by themselves
+_DYING = 5.0  # seconds for a worker that closed its pipe to end, so that it can be said how; plenty, as machines are busy
 
 
 class ProcessRunner:
@@ -43,15 +44,22 @@ class ProcessRunner:
         workers: how many.
         pull_timeout: seconds after which a pull is ended, and its worker with it.
         resources: {"gpu": 1} leases each worker a device before user code runs.
+        clock: Gives the time in seconds, from any start. `pull_timeout` goes by it, and so do time limits of the study.
     """
 
     def __init__(
-        self, workers: int, pull_timeout: float | str | None = None, resources: Mapping[str, float] | None = None
+        self,
+        workers: int,
+        pull_timeout: float | str | None = None,
+        resources: Mapping[str, float] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workers = checks.whole("workers", workers, 1)
         self._limit = None if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
         self._leases = device_leases(workers, resources)
         self._pool: list[_Worker | None] = [None] * workers
+        self._clock = clock
 
     def start(self, function: Function) -> None:
         self._proven = False  # that a worker can start and load the function
@@ -70,7 +78,7 @@ class ProcessRunner:
             worker.end()
             worker = None
         if worker is None:
-            worker = self._pool[slot] = _Worker(self._function, self._environment(slot))
+            worker = self._pool[slot] = _Worker(self._function, self._environment(slot), self._clock)
         worker.begin(task, self._limit)
 
     def collect(self) -> list[Outcome]:
@@ -85,7 +93,7 @@ class ProcessRunner:
         return outcomes
 
     def now(self) -> float:
-        return time.monotonic()
+        return self._clock()
 
     def close(self) -> None:
         workers = [worker for worker in self._pool if worker is not None]
@@ -108,14 +116,14 @@ class ProcessRunner:
             return news
         if is_gone:
             return self._lost(worker)
-        if worker.deadline is not None and time.monotonic() > worker.deadline:
+        if worker.deadline is not None and self._clock() > worker.deadline:
             worker.end()
             return self._abandon(worker, timed_out(self._limit or 0))
         return None
 
     def _lost(self, worker: _Worker) -> Outcome:
         """The outcome of a task whose worker has died."""
-        worker.end(grace=0.5)
+        worker.end(grace=_DYING)
         if not self._proven:
             raise WorkerError(f"a worker process ended while starting ({worker.manner()}); its own message is above")
         return self._abandon(worker, f"the worker {worker.manner()}")
@@ -130,7 +138,7 @@ class ProcessRunner:
 
     def _patience(self, busy: list[_Worker]) -> float:
         deadlines = [worker.deadline for worker in busy if worker.deadline is not None]
-        return max(0.0, min([deadline - time.monotonic() for deadline in deadlines] + [_LOOK]))
+        return max(0.0, min([deadline - self._clock() for deadline in deadlines] + [_LOOK]))
 
     def _environment(self, slot: int) -> dict[str, str]:
         environment = dict(os.environ)
@@ -146,11 +154,11 @@ class ProcessRunner:
 class _Worker:
     """One worker process and the pipe to it."""
 
-    def __init__(self, function: bytes, environment: dict[str, str]) -> None:
+    def __init__(self, function: bytes, environment: dict[str, str], clock: Callable[[], float]) -> None:
         self.task: Task | None = None
         self.deadline: float | None = None
         self.ready = False
-        self._began = 0.0
+        self._clock, self._began = clock, 0.0
         self.connection, theirs = Pipe()
         their_lifeline, self._lifeline = os.pipe()
         command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), str(their_lifeline), json.dumps(_search_path())]
@@ -171,7 +179,7 @@ class _Worker:
             self.connection.send_bytes(function)
 
     def begin(self, task: Task, limit: float | None) -> None:
-        self.task, self._began = task, time.monotonic()
+        self.task, self._began = task, self._clock()
         self.deadline = self._began + limit if limit is not None and self.ready else None
         with contextlib.suppress(OSError):
             self.connection.send_bytes(cloudpickle.dumps(task))
@@ -184,7 +192,7 @@ class _Worker:
             return message
         if message != READY:
             raise WorkerError(f"the function cannot be loaded in a worker process:\n{message}")
-        self.ready, self._began = True, time.monotonic()  # starting up is not part of the pull
+        self.ready, self._began = True, self._clock()  # starting up is not part of the pull
         self.deadline = self._began + limit if limit is not None else None
         return None
 
@@ -195,7 +203,7 @@ class _Worker:
         return self._process.poll() is None
 
     def busy_for(self) -> float:
-        return time.monotonic() - self._began
+        return self._clock() - self._began
 
     def manner(self) -> str:
         """How it ended."""

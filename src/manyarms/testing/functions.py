@@ -17,6 +17,9 @@ import numpy as np
 
 from ..runners import RunningPull
 
+_MOMENT = 0.01  # seconds between two looks
+_PATIENCE = 10_000  # looks before a pull gives up waiting: this only ends a test that would hang
+
 
 def _raise(error: BaseException) -> Any:
     raise error
@@ -127,14 +130,25 @@ def count_others(pull: RunningPull) -> int:
     return present
 
 
-def take_a_while(pull: RunningPull) -> int:
-    """Long enough to be measured."""
-    time.sleep(0.15)
-    return 0
+def here() -> list[int]:
+    """This process and thread. A pull that runs where it was submitted must not wait for what is submitted after it."""
+    return [os.getpid(), threading.get_ident()]
+
+
+def meet(pull: RunningPull) -> int:
+    """How many pulls have come to the place that its config names; waits for as many as it expects there."""
+    Path(pull.config["place"], str(pull.arm)).touch()
+    for _ in range(_PATIENCE):
+        present = len(os.listdir(pull.config["place"]))
+        if present >= pull.config["expected"] or here() == pull.config["here"]:
+            return present
+        time.sleep(_MOMENT)
+    return present
 
 
 def take_for_ever(pull: RunningPull) -> int:
-    """Does not end, except in the process that its config names."""
-    if os.getpid() != pull.config:  # what runs in the process of the test cannot be abandoned
-        time.sleep(60)
+    """Does not end, except in the process that its config names; leaves a file if it was given the time to end after all."""
+    if os.getpid() != pull.config["process"]:  # what runs in the process of the test cannot be abandoned
+        time.sleep(_PATIENCE * _MOMENT)
+        Path(pull.config["place"], str(pull.arm)).touch()
     return 0
