@@ -10,6 +10,7 @@ import time
 import warnings
 
 from pyarrow import parquet
+from waiting import wait_until
 
 
 def odd(heat):
@@ -23,21 +24,17 @@ def odd(heat):
         case "leaves":
             os._exit(3)
         case "sleeps":
-            time.sleep(60)
+            time.sleep(600)
         case "starts a program":
-            subprocess.Popen(["sleep", "60"])
-            time.sleep(60)
-        case "looks":  # at the file of its race, until others are in it
-            return [{"seed": rows_within(20.0)}]
+            subprocess.Popen(["sleep", "600"])
+            time.sleep(600)
+        case "looks":  # at the file of its race, until two others are in it
+            wait_until(lambda: rows_in_file() >= 2)
+            return [{"seed": rows_in_file()}]
         case "warns":
             warnings.warn("look", stacklevel=1)
     return [{"seed": heat.seed, "process": os.getpid(), "threads": os.environ["OMP_NUM_THREADS"]}]
 
 
-def rows_within(seconds):
-    """How many rows the file has once it has two, or in the end."""
-    deadline, rows = time.monotonic() + seconds, 0
-    while rows < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-        rows = len(parquet.read_table("race.parquet")) if os.path.exists("race.parquet") else 0
-    return rows
+def rows_in_file():
+    return len(parquet.read_table("race.parquet")) if os.path.exists("race.parquet") else 0

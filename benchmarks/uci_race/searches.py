@@ -33,7 +33,9 @@ class Found(NamedTuple):
 Search = Callable[[Task, Candidates], Iterator[Found]]
 
 
-def best_in_time(search: Search, task: Task, candidates: Candidates) -> tuple[Found, int]:
+def best_in_time(
+    search: Search, task: Task, candidates: Candidates, clock: Callable[[], float] = time.perf_counter
+) -> tuple[Found, int]:
     """The best candidate found while there is time for its refit, and how many were tried.
 
     What is under way when the time is over is given up. Only before the first candidate the search may take longer.
@@ -45,7 +47,7 @@ def best_in_time(search: Search, task: Task, candidates: Candidates) -> tuple[Fo
     sender.close()
     best, tried = None, 0
     try:
-        while best is None or receiver.poll(max(0.0, task.deadline - best.refit_seconds - time.perf_counter())):
+        while best is None or receiver.poll(max(0.0, task.deadline - best.refit_seconds - clock())):
             found = receiver.recv()
             if isinstance(found, str):
                 raise RuntimeError(f"the search broke: {found}")

@@ -155,10 +155,11 @@ def broken(task, candidates):
 
 
 def test_a_search_is_ended_when_its_time_is_over_and_its_best_is_kept():
-    best, tried = best_in_time(improving, Task(None, None, seconds=2, cores=1, seed=0), None)
+    now = iter([0.0, 0.0, 600.0])  # after each of the three that are found
+    best, tried = best_in_time(improving, Task(None, None, seconds=600, cores=1, seed=0, began=0.0), None, now.__next__)
     assert best.config == {"depth": 3} and tried == 3
 
 
 def test_a_search_that_breaks_is_no_result():
     with pytest.raises(RuntimeError, match="no more"):
-        best_in_time(broken, Task(None, None, seconds=30, cores=1, seed=0), None)
+        best_in_time(broken, Task(None, None, seconds=600, cores=1, seed=0), None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 
 import odd_heats
 import psutil
 import pytest
+from waiting import PATIENCE, wait_until
 
 from manyarms.race.heats import Heat
 from manyarms.race.workers import THREADS, Workers, one_thread_each
@@ -37,7 +37,7 @@ def test_a_heat_that_fails_or_dies_costs_only_itself():
     assert second["leaves"].reason == "its process exited with code 3"
     assert third["exits"].reason == "SystemExit: enough"
     for good in (second["runs"], third["warns"]):
-        assert good.reason is None and len(good.rows) == 1 and 0 < good.seconds < 30
+        assert good.reason is None and len(good.rows) == 1 and good.seconds > 0
     assert first["raises"].rows == []
 
 
@@ -65,22 +65,17 @@ def test_what_still_runs_is_ended_with_all_it_started():
     with Workers(odd_heats.odd, 2) as workers:
         workers.start(heat("sleeps"))
         workers.start(heat("starts a program"))
-        began = time.monotonic()
         assert workers.collect(0.0) == [] and not workers.has_room
-        while not any(child.name() == "sleep" for child in us.children(recursive=True)):
-            workers.collect(0.1)
-            assert time.monotonic() < began + 30
+        assert wait_until(lambda: any(child.name() == "sleep" for child in us.children(recursive=True)))
         family = [child for child in us.children(recursive=True) if "resource_tracker" not in " ".join(child.cmdline())]
-    gone, alive = psutil.wait_procs(family, timeout=5)
+    gone, alive = psutil.wait_procs(family, timeout=PATIENCE)
     assert len(gone) >= 3 and not alive
 
 
 @pytest.mark.parametrize("timeout", [0.0, 0.2])
-def test_collecting_waits_no_longer_than_told(timeout):
+def test_collecting_does_not_wait_for_a_heat_that_takes_longer_than_told(timeout):
     with Workers(odd_heats.odd, 1) as workers:
         workers.start(heat("sleeps"))
-        while workers.collect(0.05):  # ready
-            pass
-        began = time.monotonic()
-        assert workers.collect(timeout) == []
-        assert time.monotonic() - began < timeout + 5
+        for _ in range(3):  # once it only hears that the worker is ready
+            assert workers.collect(timeout) == []
+        assert workers.running == 1

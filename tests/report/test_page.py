@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -170,14 +171,22 @@ def agreement(rows, target):
 def test_the_column_that_tells_is_the_important_one():
     target = pd.Series([0, 1] * 50)
     rows = pd.DataFrame({"bad": range(100), "good": target})
-    importance = column_importance(agreement, rows, target, 10.0)
+    importance = column_importance(agreement, rows, target, 10.0, clock=count().__next__)
     assert importance.index.tolist() == ["good", "bad"]
     assert importance["bad"] == 0 and 0.3 < importance["good"] < 0.7
 
 
+@pytest.mark.parametrize(("seconds", "repeats"), [(2.5, 1), (7.0, 3), (600.0, 5)])
+def test_columns_are_shuffled_as_often_as_the_time_allows(seconds, repeats):
+    rows, judged = pd.DataFrame({"bad": range(4), "good": [0, 1, 0, 1]}), []
+    score = lambda rows, target: judged.append(rows) or 0.5  # noqa: E731
+    column_importance(score, rows, rows["good"], seconds, clock=count().__next__)  # the first score takes a second
+    assert len(judged) == 1 + 2 * repeats
+
+
 def test_importance_is_not_measured_where_it_takes_too_long_or_cannot_be():
     rows = pd.DataFrame({"good": [0, 1]})
-    assert column_importance(agreement, rows, rows["good"], 1e-12) is None
+    assert column_importance(agreement, rows, rows["good"], 0.9, clock=count().__next__) is None
 
     def fail(rows, target):
         raise ValueError("only one class")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -77,13 +77,14 @@ class Results:
 
     Args:
         path: of the file; what it holds is kept.
+        clock: Gives the time in seconds, from any start.
 
     Attributes:
         unsaved: whether there are rows to write.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._new, self.unsaved = path, list[Row](), False
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path, self._clock, self._new, self.unsaved = path, clock, list[Row](), False
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
         if (owner := self._lock.acquire()) is not None:
@@ -131,7 +132,7 @@ class Results:
 
     def due(self) -> float:
         """Seconds until the next write."""
-        return max(0.0, self._saved + _EVERY - time.monotonic())
+        return max(0.0, self._saved + _EVERY - self._clock())
 
     def save(self, only_if_due: bool = False) -> None:
         """Write what is new; where there is nothing, or it is too early, do nothing."""
@@ -145,4 +146,4 @@ class Results:
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, self._path)
-        self.unsaved, self._saved = False, time.monotonic()
+        self.unsaved, self._saved = False, self._clock()

@@ -54,12 +54,20 @@ class Track:
         marks: when to read, in full trainings, in ascending order; the last is the budget.
         seed: of the search, and of the noise.
         patience: CPU seconds of deciding after which the search is stopped; the marks beyond are not read.
+        clock: Gives the CPU seconds used so far.
 
     Attributes:
         recommend: gives the config that would be recommended now. By default the best reward among the configs trained longest.
     """
 
-    def __init__(self, problem: Problem, marks: Sequence[float], seed: int, patience: float = math.inf) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        marks: Sequence[float],
+        seed: int,
+        patience: float = math.inf,
+        clock: Callable[[], float] = time.process_time,
+    ) -> None:
         self.problem, self.seed = problem, seed
         self.budget = int(marks[-1] * problem.max_steps)
         """In steps."""
@@ -73,7 +81,7 @@ class Track:
         """In steps, so far."""
         self._pulls = self._in_vain = 0
         self._deciding = 0.0
-        self._since = time.process_time()
+        self._clock, self._since = clock, clock()
 
     def train(self, config: Any, steps: int | None = None) -> float | None:
         """The reward of a config after so many steps in all, by default a full training; None where it diverged.
@@ -81,11 +89,11 @@ class Track:
         Raises:
             Finished: the search must end.
         """
-        self._deciding += time.process_time() - self._since
+        self._deciding += self._clock() - self._since
         try:
             return self._train(config, self.problem.max_steps if steps is None else steps)
         finally:
-            self._since = time.process_time()
+            self._since = self._clock()
 
     def _train(self, config: Any, steps: int) -> float | None:
         if self._deciding > self._patience:

@@ -22,6 +22,7 @@ from .heats import Heat, Row
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _READY = "ready"
+_DYING = 5.0  # seconds for a process that closed its pipe to end, so that it can be said how; plenty, as machines are busy
 
 Function = Callable[[Heat], list[Row]]
 
@@ -109,7 +110,7 @@ class _Worker:
         try:
             news = self.connection.recv()
         except (EOFError, OSError):
-            self.end(grace=1.0)
+            self.end(grace=_DYING)
             news = [], f"its process {manner(self._process.exitcode)}"
             if not self._ready:
                 raise WorkerError(f"a worker process {manner(self._process.exitcode)} while starting") from None

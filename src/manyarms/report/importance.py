@@ -17,7 +17,13 @@ Score = Callable[[Any, Any], float]
 """Of the model, on rows and their targets."""
 
 
-def column_importance(score: Score, rows: pd.DataFrame, target: pd.Series[Any], seconds: float) -> pd.Series[Any] | None:
+def column_importance(
+    score: Score,
+    rows: pd.DataFrame,
+    target: pd.Series[Any],
+    seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> pd.Series[Any] | None:
     """By column, the largest first; None if that would take longer than so many seconds, or cannot be told.
 
     Args:
@@ -25,18 +31,19 @@ def column_importance(score: Score, rows: pd.DataFrame, target: pd.Series[Any], 
         rows: the model never saw.
         target: of these rows.
         seconds: it may take.
+        clock: Gives the time in seconds, from any start.
     """
     import pandas as pd
 
     rng = np.random.default_rng(0)
     chosen = rng.permutation(len(rows))[:_ROWS]
     rows, target = rows.iloc[chosen].reset_index(drop=True), target.iloc[chosen].reset_index(drop=True)
-    began = time.monotonic()
+    began = clock()
     try:
         whole = score(rows, target)
     except ValueError:  # a class is missing among them, say
         return None
-    repeats = min(_REPEATS, int(seconds / max(time.monotonic() - began, 1e-9) / max(len(rows.columns), 1)))
+    repeats = min(_REPEATS, int(seconds / max(clock() - began, 1e-9) / max(len(rows.columns), 1)))
     if repeats < 1:
         return None
     lost = {name: whole - np.mean([score(_shuffled(rows, name, rng), target) for _ in range(repeats)]) for name in rows}
