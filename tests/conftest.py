@@ -1,12 +1,20 @@
 """Makes the helper modules beside the tests importable, here and in the processes that tests start."""
 
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = str(Path(__file__).parent)
 sys.path.insert(0, HERE)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))
+
+# Temporary files are kept in memory, where there is room: tests wait for thousands of writes, and a disk may be busy.
+MEMORY, ROOM = "/dev/shm", 4e9
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ["TMPDIR"] = MEMORY
+    tempfile.tempdir = None  # so that it is looked up again
 
 try:
     from hypothesis import HealthCheck, settings
