@@ -15,12 +15,22 @@ import chained
 
 import manyarms as ma
 
+AHEAD = 3  # pulls that a life may record beyond those it was watched for; else a late kill might find the study done
 
-def live(storage: str, workers: int, told: int) -> None:
-    """One life of the study's process; writes a byte to `told` for every pull it records."""
+
+def live(storage: str, workers: int, told: int, most: int | None) -> None:
+    """One life of the study's process; writes a byte to `told` for every pull it records, and halts after `most`."""
+    recorded = 0
+
+    def tell(study: ma.Study, outcome: ma.Outcome) -> None:
+        nonlocal recorded
+        recorded += 1
+        os.write(told, b".")
+        if recorded == most:
+            signal.pause()
+
     study = ma.Study(chained.strategy(budget=500), storage=storage)
-    tell = [lambda study, outcome: os.write(told, b".")]
-    study.optimize(chained.slowly, workers=workers, deterministic=workers > 1, progress=False, callbacks=tell)
+    study.optimize(chained.slowly, workers=workers, deterministic=workers > 1, progress=False, callbacks=[tell])
     study.close()
 
 
@@ -29,13 +39,14 @@ def main(storage: str, workers: int, kills: int, seed: int) -> None:
     moments, killed = random.Random(seed), 0
     for life in range(kills + 1):
         read, write = os.pipe()
+        pulls = moments.randrange(12)
         child = os.fork()
         if child == 0:
-            live(storage, workers, write)
+            live(storage, workers, write, pulls + AHEAD if life < kills else None)
             os._exit(0)
         os.close(write)
         if life < kills:
-            for _ in range(moments.randrange(12)):
+            for _ in range(pulls):
                 os.read(read, 1)
             time.sleep(moments.uniform(0, 0.02))
             os.kill(child, signal.SIGKILL)

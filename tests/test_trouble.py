@@ -7,11 +7,11 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 
 import chained
 import pytest
 from disks import small_disk
+from waiting import PATIENCE
 
 import manyarms as ma
 
@@ -64,10 +64,10 @@ def test_a_read_only_place_is_refused_with_its_name_and_can_still_be_read(tmp_pa
 
 
 WRITER = """
-import chained, manyarms as ma, sys, time
+import chained, manyarms as ma, signal, sys
 study = ma.Study(chained.strategy(), storage=sys.argv[1])
 print("open", flush=True)
-time.sleep(60)
+signal.pause()
 """
 
 
@@ -86,50 +86,71 @@ def test_a_second_process_is_refused_while_the_first_writes_and_readers_are_not(
 
 
 LONG = """
-import chained, manyarms as ma, sys, time
+import chained, manyarms as ma, os, sys
+from waiting import wait_until
+storage, workers, go = sys.argv[1:]
 def train(pull):
     print("step", flush=True)
-    time.sleep(0.3)
+    assert pull.arm < 2 or wait_until(lambda: os.path.exists(go))
     return chained.train(pull)
-study = ma.Study(chained.strategy(), storage=sys.argv[1])
-study.optimize(train, workers=int(sys.argv[2]), progress=False)
+study = ma.Study(chained.strategy(), storage=storage)
+study.optimize(train, workers=int(workers), progress=False)
 print("ended", study.interrupted, len(study.tally.in_flight), flush=True)
 """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_finishes_the_pulls_in_flight_and_a_second_one_ends_at_once(tmp_path, workers):
-    storage = f"{tmp_path}/study.db"
-    for times in (1, 2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", LONG, storage, str(workers)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+@pytest.fixture
+def long_study(tmp_path):
+    """Starts a study whose third pull, and any later one, goes on until the file `go` is there."""
+    processes = []
+
+    def start(workers):
+        command = [sys.executable, "-c", LONG, f"{tmp_path}/study.db", str(workers), f"{tmp_path}/go"]
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         for _ in range(3):
-            assert process.stdout.readline() == "step\n"
-        for _ in range(times):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.05)
-        out, err = process.communicate(timeout=20)
-        assert "Ctrl-C again" in err
-        if times == 1:
-            assert process.returncode == 0
-            assert "ended True 0" in out
-        else:
-            assert process.returncode != 0
-            assert "KeyboardInterrupt" in err
-    with ma.Study(chained.strategy(), storage=storage) as study:
-        assert study.tally.pulls >= 4
+            assert processes[-1].stdout.readline() == "step\n"
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def interrupt(process):
+    """Ctrl-C, which was heard when this returns."""
+    process.send_signal(signal.SIGINT)
+    assert any("Ctrl-C again" in line for line in process.stderr)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_finishes_the_pulls_in_flight(tmp_path, long_study, workers):
+    process = long_study(workers)
+    interrupt(process)
+    (tmp_path / "go").touch()
+    assert "ended True 0" in process.stdout.read()
+    assert process.wait(PATIENCE) == 0
+    with ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db") as study:
+        assert study.tally.pulls >= 3 and not study.tally.in_flight
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_second_ctrl_c_ends_at_once_and_what_was_in_flight_runs_again(tmp_path, long_study, workers):
+    process = long_study(workers)
+    interrupt(process)
+    process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in process.stderr.read()
+    assert process.wait(PATIENCE) != 0
+    with ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db") as study:
+        assert study.tally.pulls <= 2
         study.optimize(chained.train, progress=False)
         assert not study.tally.in_flight
 
 
 SHOWN = """
-import chained, manyarms as ma, sys, time
-def train(pull):
-    time.sleep(0.005)
-    return chained.train(pull)
+import chained, manyarms as ma
 study = ma.Study(chained.strategy(100), name="[bold]<b>'quoted'")
-study.optimize(train)
+study.optimize(chained.train)
 """
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import disks
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import refused
+from waiting import PATIENCE, wait_until
 
 import manyarms as ma
 from manyarms.report import importance
@@ -181,22 +181,18 @@ def start(*arguments):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for_pulls(number):
-    for _ in range(600):
-        time.sleep(0.05)
-        try:
-            if journal() >= number:
-                return
-        except ma.ManyarmsError:
-            pass
-    pytest.fail("no pulls")
+def has_pulls(number):
+    try:
+        return journal() >= number
+    except ma.ManyarmsError:
+        return False
 
 
 def test_killed_in_the_middle_it_goes_on(fit, manyarms):
     process = start("--budget", 100_000)
-    wait_for_pulls(3)
+    assert wait_until(lambda: has_pulls(3))
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     pulls = journal()
     assert not Path("things-model/model.json").exists()
     answer = fit(budget=pulls + 2)
@@ -208,9 +204,9 @@ def test_killed_in_the_middle_it_goes_on(fit, manyarms):
 
 def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
     process = start("--budget", 100_000)
-    wait_for_pulls(3)
+    assert wait_until(lambda: has_pulls(3))
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "Traceback" not in err and "written to things-model" in out
     assert manyarms("predict", "things-model", "things.csv").code == 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -23,16 +21,20 @@ from manyarms.sklearn import BanditSearchCV
 X, y = make_classification(120, 6, random_state=0)
 
 
-class Slow(GradientBoostingClassifier):
-    """Long enough in training to be killed there."""
+class Mortal(GradientBoostingClassifier):
+    """Kills its process when it is fitted once more than it may be."""
+
+    lives = float("inf")
 
     def fit(self, X, y, sample_weight=None):
-        time.sleep(0.01)
+        Mortal.lives -= 1
+        if Mortal.lives < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
         return super().fit(X, y, sample_weight)
 
 
 def search(storage, **changed):
-    trees = Slow(n_estimators=8, random_state=0)
+    trees = Mortal(n_estimators=8, random_state=0)
     options = {"cv": 2, "max_steps": 4, "budget": 32, "random_state": 0, "storage": storage, **changed}
     return BanditSearchCV(trees, {"learning_rate": loguniform(0.01, 1)}, **options)
 
@@ -41,29 +43,22 @@ def told(found):
     return found.cv_results_["params"], found.cv_results_["mean_test_score"].tolist(), found.predict_proba(X).tolist()
 
 
-def kill_after(storage, pulls):
-    """Fit in a process of its own, which dies as soon as so many pulls are written."""
+def pulls_until_killed(storage, fits):
+    """How many pulls are written once a process that searches was killed, in the fit after so many."""
     child = os.fork()
     if child == 0:
+        Mortal.lives = fits
         search(storage).fit(X, y)
         os._exit(0)
-    while True:
-        time.sleep(0.02)
-        try:
-            with ma.load_study(storage, "search") as study:
-                done = study.tally.pulls
-        except ma.ManyarmsError:
-            done = 0
-        if done >= pulls or os.waitpid(child, os.WNOHANG)[0]:
-            break
-    os.kill(child, signal.SIGKILL)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    with ma.load_study(storage, "search") as study:
+        return study.tally.pulls
 
 
 def test_killed_and_fitted_again_it_ends_as_if_it_had_never_been(tmp_path):
     whole = search(None).fit(X, y)
     broken = f"sqlite:///{tmp_path}/broken.db"
-    assert [kill_after(broken, pulls) for pulls in (3, 9)] == [True, True]
+    assert [pulls_until_killed(broken, fits) for fits in (7, 12)] == [3, 9]  # a fit for each of two folds
     assert told(search(broken).fit(X, y)) == told(whole)
 
 
@@ -84,7 +79,7 @@ def test_fitted_again_with_a_larger_budget_it_goes_on(tmp_path):
     [
         ({"cv": 3}, "folds"),
         ({"scoring": "roc_auc"}, "scoring"),
-        ({"estimator": Slow(n_estimators=8, random_state=1)}, "estimator"),
+        ({"estimator": Mortal(n_estimators=8, random_state=1)}, "estimator"),
         ({"resource": "n_samples"}, "estimator"),
         ({"space": {"learning_rate": loguniform(0.01, 2)}}, "space"),
         ({"random_state": 1}, "seed"),
@@ -118,9 +113,15 @@ def test_the_study_can_be_looked_at_from_outside(tmp_path):
 
 
 def test_ctrl_c_ends_the_search_and_gives_what_was_found():
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    scores = []
+
+    def interrupting(model, X, y):
+        scores.append(model.score(X, y))
+        if len(scores) == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+        return scores[-1]
+
     space = {"C": loguniform(0.1, 10)}
-    timer.start()
-    found = BanditSearchCV(SVC(), space, budget=10**6, cv=2, random_state=0).fit(X, y)
-    assert 0 < found.study_.tally.steps < 10**6
+    found = BanditSearchCV(SVC(), space, budget=10**6, cv=2, scoring=interrupting, random_state=0).fit(X, y)
+    assert found.study_.tally.steps == 5  # of two folds each
     assert found.predict(X).shape == y.shape
