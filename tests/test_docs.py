@@ -53,6 +53,7 @@ def run(block, line, page, namespace):
     return printed.getvalue()
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("workplace")
 def test_the_examples_of_a_page_run_and_print_what_it_says(page):
