@@ -1,17 +1,19 @@
 """Argument checks: the value comes back, or the message names the argument, the rule and what was given."""
 
+import functools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from manyarms import checks
 
 WRONG = {
     "nan is not between": (lambda: checks.between("x", math.nan, 0, 1), ValueError, "x must be between 0 and 1, got nan"),
+    "inf is not between": (lambda: checks.between("x", math.inf, 0), ValueError, "x must be finite, got inf"),
     "below": (lambda: checks.between("x", -1, 0), ValueError, "x must be at least 0, got -1"),
     "above": (lambda: checks.between("x", 2.5, -math.inf, 1), ValueError, "x must be at most 1, got 2.5"),
     "huge whole number": (lambda: checks.between("x", 10**400, 0, 1), ValueError, "x must be between 0 and 1, got 1000"),
@@ -31,6 +33,24 @@ WRONG = {
     "zero hours": (lambda: checks.seconds("timeout", "0h"), ValueError, "timeout must be above 0, got '0h'"),
     "negative seconds": (lambda: checks.seconds("timeout", -1), ValueError, "timeout must be at least 0, got -1"),
     "nan seconds": (lambda: checks.seconds("timeout", math.nan), ValueError, "timeout must be at least 0, got nan"),
+    "infinite seconds": (lambda: checks.seconds("timeout", math.inf), ValueError, "timeout must be finite, got inf"),
+    "endless text": (lambda: checks.seconds("timeout", "9" * 400 + "h"), ValueError, "timeout must be finite, got inf"),
+    "bounds too far apart": (
+        lambda: checks.interval("bounds", (-1e308, 1e308)),
+        ValueError,
+        "the distance between bounds must be finite, got inf",
+    ),
+    "a path that is blank": (lambda: checks.path("directory", "  "), ValueError, "directory must be a path that is not blank"),
+    "a path with NUL": (lambda: checks.path("directory", "a\0b"), ValueError, "no NUL characters, got 'a\\x00b'"),
+    "a number is no path": (lambda: checks.path("directory", 5), TypeError, "directory must be a path, got 5"),
+    "bytes are no path": (lambda: checks.path("directory", b"a"), TypeError, "directory must be a path, got b'a'"),
+    "a number is no function": (lambda: checks.function("f", 5, "x"), TypeError, "f must be callable as f(x), got 5"),
+    "too few parameters": (lambda: checks.function("f", lambda: 0, "x"), TypeError, ">: too many positional arguments"),
+    "too many parameters": (
+        lambda: checks.function("f", lambda x, y: 0, "x"),
+        TypeError,
+        ">: missing a required argument: 'y'",
+    ),
     "unknown unit": (lambda: checks.seconds("timeout", "8 weeks"), ValueError, 'timeout must be seconds or text such as "90s"'),
     "no unit": (lambda: checks.seconds("timeout", "90"), ValueError, "got '90'"),
     "no bytes": (lambda: checks.size("max_bytes", 0), ValueError, "max_bytes must be at least 1, got 0"),
@@ -60,6 +80,25 @@ def test_numbers_come_back_as_plain_python_numbers():
 
 
 @pytest.mark.parametrize(
+    "function",
+    [
+        len,
+        max,
+        type,
+        math.hypot,
+        np.sin,
+        lambda x: 0,
+        lambda *xs: 0,
+        lambda x, y=1, *, z=2: 0,
+        functools.partial(pow, exp=2),
+        functools.wraps(lambda x, y: 0)(lambda x: 0),
+    ],
+)
+def test_whatever_can_be_called_as_asked_is_a_function(function):
+    assert checks.function("function", function, "x") is function
+
+
+@pytest.mark.parametrize(
     ("text", "expected"), [("90s", 90), ("10m", 600), ("10 min", 600), ("1.5h", 5400), (" 2d ", 172800), (7, 7)]
 )
 def test_durations_are_read_in_seconds(text, expected):
@@ -72,8 +111,10 @@ def test_sizes_are_read_in_bytes(text, expected):
 
 
 @given(st.floats(), st.floats(allow_nan=False), st.floats(allow_nan=False))
-def test_between_lets_pass_exactly_what_lies_between(value, low, high):
-    if low <= value <= high:
+@example(math.inf, 0.0, math.inf)
+@example(-math.inf, -math.inf, 0.0)
+def test_between_lets_pass_exactly_the_finite_numbers_that_lie_between(value, low, high):
+    if low <= value <= high and math.isfinite(value):
         assert checks.between("x", value, low, high) == value
     else:
         with pytest.raises(ValueError, match="x must be"):

@@ -29,15 +29,17 @@ EXTRAS = (
 
 # What may import what: a part may use those before it, never those after.
 LAYERS = [
-    {"version", "errors", "checks", "fingerprint", "core"},
+    {"version", "errors", "checks", "fingerprint", "core", "safe_text"},
     {"spaces"},
     {"strategies"},
     {"journal", "checkpoints", "budget"},
     {"runners"},
     {"tally"},
     {"knowledge", "rebuild", "plan", "progress", "interrupt", "frames"},
+    {"outcomes", "restoring"},
     {"header", "saves"},
     {"view"},
+    {"arguments"},
     {"study", "audit"},
     {"tuning"},
     {"problems", "plots", "tables"},

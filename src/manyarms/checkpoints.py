@@ -30,7 +30,7 @@ class Checkpoints:
     """
 
     def __init__(self, directory: str | os.PathLike[str], max_bytes: int | str | None = None) -> None:
-        self.directory = self._root = Path(directory)
+        self.directory = self._root = Path(checks.path("directory", directory))
         self.max_bytes = None if max_bytes is None else checks.size("max_bytes", max_bytes)
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from numbers import Integral, Real
+from typing import Any, TypeVar
+
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
@@ -24,11 +29,11 @@ _BYTES = {
 
 
 def between(name: str, value: float, low: float, high: float = math.inf) -> float:
-    """A real number in [low, high]."""
+    """A real number in [low, high] that is not infinite."""
     number = _number(name, value)
     if not low <= number <= high:  # written this way round so that NaN fails too
         raise ValueError(f"{name} must be {_range(low, high)}, got {value!r}")
-    return number
+    return finite(name, value)
 
 
 def positive(name: str, value: float) -> float:
@@ -57,13 +62,14 @@ def whole(name: str, value: int, low: int | None = None) -> int:
 
 
 def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
-    """Two numbers, the first below the second."""
+    """Two numbers, the first below the second, at a distance that is not infinite."""
     try:
         low, high = value
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be two numbers, got {value!r}") from None
     if not finite(name, low) < finite(name, high):
         raise ValueError(f"{name} must be two numbers, the first below the second, got {value!r}")
+    finite(f"the distance between {name}", float(high) - float(low))
     return low, high
 
 
@@ -87,7 +93,7 @@ def seconds(name: str, value: float | str) -> float:
         match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(s|m|min|h|d)\s*", value)
         if match is None:
             raise ValueError(f'{name} must be seconds or text such as "90s", "10m", "8h", "2d", got {value!r}')
-        number = float(match[1]) * _UNITS[match[2]]
+        number = finite(name, float(match[1]) * _UNITS[match[2]])
     else:
         number = between(name, value, 0)
     if number == 0:
@@ -103,6 +109,32 @@ def size(name: str, value: int | str) -> int:
             raise ValueError(f'{name} must be bytes or text such as "500MB" or "5GB", got {value!r}')
         value = int(Decimal(match[1]) * _BYTES[match[2]])
     return whole(name, value, 1)
+
+
+def path(name: str, value: str | os.PathLike[str]) -> str:
+    """A path of a file or directory as text: not blank, and without NUL characters, which no file system takes."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a path, got {value!r}")
+    if not text.strip() or "\0" in text:
+        raise ValueError(f"{name} must be a path that is not blank and has no NUL characters, got {value!r}")
+    return text
+
+
+def function(name: str, value: Called, *arguments: str) -> Called:
+    """Something that can be called with these arguments by position. What shows no signature, as some built-ins, is trusted."""
+    rule = f"{name} must be callable as {name}({', '.join(arguments)}), got {value!r}"
+    if not callable(value):
+        raise TypeError(rule)
+    try:
+        signature = inspect.signature(value, follow_wrapped=False)  # a wrapper may pass on other arguments than it takes
+    except (TypeError, ValueError):
+        return value
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(f"{rule}: {error}") from None
+    return value
 
 
 def _number(name: str, value: float) -> float:

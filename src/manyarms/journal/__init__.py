@@ -7,6 +7,8 @@ import os
 from .memory import MemoryJournal
 from .protocol import Event, Journal
 
+_JOURNAL = ("name", "header", "create", "append", "events", "snapshot", "save_snapshot", "close")
+
 __all__ = ["Event", "Journal", "MemoryJournal", "open_journal"]
 
 
@@ -17,7 +19,7 @@ def open_journal(storage: str | os.PathLike[str] | Journal | None, name: str, wr
     if isinstance(storage, os.PathLike):
         storage = os.fspath(storage)
     if not isinstance(storage, str):
-        if not hasattr(storage, "append"):
+        if isinstance(storage, type) or not all(hasattr(storage, name) for name in _JOURNAL):
             raise TypeError(f'storage must be a URL such as "sqlite:///study.db", a path, a journal or None, got {storage!r}')
         return storage
     from .sql import SqlJournal  # SQLAlchemy takes a while to import, and a study in memory needs none

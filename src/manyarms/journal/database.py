@@ -20,6 +20,8 @@ def parse_url(url: str) -> URL:
     """The URL of a database; a plain path means a SQLite file."""
     if not isinstance(url, str) or not url:
         raise TypeError(f'storage must be a URL such as "sqlite:///study.db" or a path, got {url!r}')
+    if not url.strip() or "\0" in url:
+        raise ValueError(f"storage must be a URL or a path that is not blank and has no NUL characters, got {_hidden(url)!r}")
     if "://" not in url:
         return URL.create("sqlite", database=url)
     try:

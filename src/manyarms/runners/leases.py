@@ -25,12 +25,14 @@ def device_leases(
     >>> device_leases(4, {"gpu": 0.5}, devices=["0", "1"])
     ['0', '0', '1', '1']
     """
+    if resources is not None and not isinstance(resources, Mapping):
+        raise TypeError(f'resources must be a dict such as {{"gpu": 1}}, got {resources!r}')
     if not resources:
         return [None] * workers
     unknown = sorted(set(resources) - {"gpu"})
     if unknown:
         raise ValueError(f"resources must name 'gpu' only, got {unknown[0]!r}")
-    share = checks.finite("resources['gpu']", checks.between("resources['gpu']", resources["gpu"], 0))
+    share = checks.between("resources['gpu']", resources["gpu"], 0)
     if share == 0:
         return [""] * workers  # a worker that asked for no device sees none
     devices = visible_devices() if devices is None else devices

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -32,8 +33,8 @@ class SimulatedRunner:
         self, workers: int, seconds: Callable[[Pull], float] | None = None, pull_timeout: float | str | None = None
     ) -> None:
         self.workers = checks.whole("workers", workers, 1)
-        self._seconds = seconds or (lambda pull: float(pull.steps))
-        self._limit = float("inf") if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
+        self._seconds = (lambda pull: float(pull.steps)) if seconds is None else checks.function("seconds", seconds, "pull")
+        self._limit = math.inf if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
         self._now = 0.0
 
     def start(self, function: Function) -> None:
@@ -42,13 +43,18 @@ class SimulatedRunner:
         self._submitted = 0
 
     def submit(self, task: Task) -> None:
-        seconds = checks.between("seconds", self._seconds(task.pull), 0)
+        seconds = self._duration(task.pull)
         if seconds > self._limit:
             outcome = Outcome(task.pull, reason=timed_out(self._limit), seconds=self._limit, attempts=task.attempt)
         else:
             outcome = replace(execute(self._function, task), seconds=seconds)
         heapq.heappush(self._queue, (self._now + outcome.seconds, self._submitted, outcome))
         self._submitted += 1
+
+    def _duration(self, pull: Pull) -> float:
+        """How long the pull takes: for ever, only where a time limit ends it."""
+        seconds = self._seconds(pull)
+        return seconds if seconds == math.inf and self._limit < math.inf else checks.between("seconds", seconds, 0)
 
     def collect(self) -> list[Outcome]:
         self._now = self._queue[0][0]

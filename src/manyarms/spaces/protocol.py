@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .. import checks
+
 
 class SpaceLike(Protocol):
     """Anything that makes configs and mutates them.
@@ -26,6 +28,7 @@ def check_space(space: Any) -> Any:
     for method in ("sample", "mutate"):
         if not callable(getattr(space, method, None)):
             raise TypeError(f"space must have the methods sample(rng) and mutate(config, rng), got {space!r} without {method}")
+    checks.function("space.sample", space.sample, "rng")  # not callable so: the class of a space instead of one
     return space
 
 

@@ -78,7 +78,7 @@ class MutantUCB:
         self.exploration = checks.between("exploration", exploration, 0)
         if not callable(train_probability):
             train_probability = _PROBABILITIES[checks.one_of("train_probability", train_probability, _PROBABILITIES)]
-        self._train_probability = train_probability
+        self._train_probability = checks.function("train_probability", train_probability, "trained", "max_steps")
         if initial is None:
             self.initial = 50 if budget is None else max(1, min(budget // 20, budget - max_steps + 1))
         else:

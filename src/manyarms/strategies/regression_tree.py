@@ -107,7 +107,7 @@ class RegressionTree:
         self._min_leaf = checks.whole("min_leaf", min_leaf, 1)
         # Trap: if a leaf is split as soon as it can, all have about as many rewards, hence bonuses that are nearly equal.
         self._min_split = 5 * min_leaf if min_split is None else checks.whole("min_split", min_split, 2 * min_leaf)
-        if refit not in (True, False, "doubling"):
+        if not isinstance(refit, bool) and refit != "doubling":
             raise ValueError(f"refit must be True, False or 'doubling', got {refit!r}")
         self._refit = refit
         self._ceilings = Column(float)  # by box: no split gains more, times its rewards

@@ -24,7 +24,6 @@ class Bounded:
 
     def __init__(self, low: float, high: float) -> None:
         self._low, self._high = checks.interval("bounds", (low, high))
-        checks.finite("the distance between bounds", float(high) - float(low))
 
     def scale(self, reward: float) -> float:
         """The reward from 0 to 1."""

@@ -92,6 +92,8 @@ class Contexts:
             checks.one_of("schedule", schedule, _NAMED)
         elif schedule is not None and not callable(schedule):
             raise TypeError(f"schedule must be 'harmonic', 'hyperband', a function of the round or None, got {schedule!r}")
+        elif schedule is not None:
+            checks.function("schedule", schedule, "t")
         self._schedule = schedule
         self._max_steps = max_steps
 
