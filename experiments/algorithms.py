@@ -97,7 +97,8 @@ def search(job: Job) -> Result:
     while (pull := strategy.ask()) is not None:
         place, number = address(pull.config)
         trials[place] += 1
-        strategy.tell(pull, table[place, number, 0])  # NaN: failed
+        reward = table[place, number, 0]
+        strategy.tell(pull, None if np.isnan(reward) else reward)
     place, number = address(strategy.best().config)
     return Result(table[place, number, 0], trials / trials.sum(), NAMES[place], table[place, number, 1])
 

@@ -54,18 +54,24 @@ def test_a_reward_moves_the_arm_on_and_a_failure_ends_it():
     assert not own.can_train(0)
 
 
-@pytest.mark.parametrize("bad", [None, math.nan, math.inf, -math.inf, np.float32("nan")], ids=repr)
-def test_what_is_no_finite_number_is_a_failure(bad):
-    own = book()
-    assert own.settle(own.open(own.sample(), 1), bad) is None
-    assert own.failed == {0} and own.steps == [0]
-
-
-def test_a_reward_that_is_not_a_number_changes_nothing():
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (math.nan, ValueError),
+        (math.inf, ValueError),
+        (-math.inf, ValueError),
+        (np.float32("nan"), ValueError),
+        ("0.5", TypeError),
+        ([0.5], TypeError),
+    ],
+    ids=repr,
+)
+def test_a_reward_that_is_no_finite_number_is_refused_and_changes_nothing(bad, error):
     own = book()
     pull = own.open(own.sample(), 1)
-    with pytest.raises(TypeError):
-        own.settle(pull, "0.5")
+    with pytest.raises(error, match="reward must be a finite number, or None if the pull failed, got "):
+        own.settle(pull, bad)
+    assert own.in_flight == {0: pull} and own.failed == set()
     assert own.settle(pull, np.float32(0.5)) == 0.5
 
 

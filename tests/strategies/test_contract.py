@@ -87,7 +87,9 @@ class Three:
     def tell(self, pull, reward):
         if pull.arm.id not in range(len(self._arms)) or (pull.start, pull.stop) != (0, 1):
             raise ValueError(f"pull must be one that ask gave, got {pull}")
-        if self._waiting.pop(pull.arm.id, None) and reward is not None and math.isfinite(reward):
+        if reward is not None and not math.isfinite(reward):
+            raise ValueError(f"reward must be finite or None, got {reward}")
+        if self._waiting.pop(pull.arm.id, None) and reward is not None:
             self._rewards[pull.arm.id] = reward
 
     def best(self):
@@ -325,6 +327,11 @@ class Trusting(RandomSearch):
             super().tell(pull, reward)
 
 
+class Tolerant(RandomSearch):
+    def tell(self, pull, reward):
+        super().tell(pull, None if reward is None or math.isnan(reward) else reward)
+
+
 class Hopeful(RandomSearch):
     def best(self):
         super().best()
@@ -365,6 +372,7 @@ BROKEN = {
     "trains past the end": (Overtraining, "a pull must stop after its start and by 3"),
     "counts what is told twice": (Counting, "a pull told twice must change nothing"),
     "takes any pull": (Trusting, "a pull never asked for must be refused with ValueError"),
+    "takes NaN for a failure": (Tolerant, "a reward of nan must be refused with ValueError"),
     "recommends a failure": (Hopeful, "an arm that only failed must not be recommended"),
     "recommends the old": (Settled, "what is found after the budget was raised must count"),
     "takes the worst": (Contrary, "it must find no less than random search"),

@@ -134,7 +134,7 @@ class Book:
 
     def settle(self, pull: Pull, reward: float | None) -> float | None:
         """Note that a pull ended: its reward if it counts; None if it failed or was told before."""
-        counts = None if reward is None or not math.isfinite(reward) else float(reward)
+        counts = None if reward is None else _finite(reward)
         arm = pull.arm.id
         asked = self.in_flight.get(arm)
         if asked is None or (asked.start, asked.stop) != (pull.start, pull.stop):
@@ -178,6 +178,17 @@ class Book:
         self.in_flight = {arm: Pull(self.arms[arm], start, stop) for arm, start, stop in state["in_flight"]}
         self._known = {self._key(self.arms[arm].config): arm for arm in state["known"].tolist()}
         self.rng.bit_generator.state = state["generator"]
+
+
+def _finite(reward: Any) -> float:
+    """A reward of any type of number, also NumPy's and PyTorch's, that is neither NaN nor infinite."""
+    rule = f"reward must be a finite number, or None if the pull failed, got {reward!r}"
+    if isinstance(reward, (str, bytes)) or not hasattr(reward, "__float__"):
+        raise TypeError(rule)
+    number = float(reward)
+    if not math.isfinite(number):
+        raise ValueError(rule)
+    return number
 
 
 def _frozen(value: Any) -> Any:

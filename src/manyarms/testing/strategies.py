@@ -30,6 +30,8 @@ _WORKERS = (1, 4, 64)
 _FAIL = 0.1
 _CUT = 120  # pulls after which an endless strategy is left alone
 _SLACK = 0.01  # of a reward from 0 to 1
+_FEW = 10  # pulls that are enough to see how a mistake is handled
+_NEVER_ASKED = "a pull never asked for must be refused with ValueError, and change nothing"
 _TOO_MANY = 100_000  # pulls after which a strategy that shows no budget is said not to end
 
 
@@ -130,11 +132,25 @@ def check_a_pull_never_asked_is_refused(make: Make) -> None:
             _check_refused(strategy, Pull(stranger, 0, 1))
 
 
-def check_a_bad_reward_never_looks_good(make: Make) -> None:
-    """None, NaN and infinity are failures: an arm that only failed is not recommended while any other has a reward."""
+def check_a_reward_that_is_not_finite_is_refused(make: Make) -> None:
+    """NaN and infinity are refused and change nothing: a failed pull is told as None."""
+    strategy = make()
+    for _ in range(_FEW):
+        pull = strategy.ask()
+        if pull is None:
+            return
+        for reward in (math.nan, math.inf, -math.inf):
+            rule = f"a reward of {reward} must be refused with ValueError, and change nothing"
+            _check_refused(strategy, pull, reward, rule)
+        strategy.tell(pull, 0.5)
+        _check(evidence.best(strategy) is not None, "a pull must still be told after a bad reward was refused", pull)
+
+
+def check_a_failed_pull_never_looks_good(make: Make) -> None:
+    """An arm that only failed is not recommended while any other has a reward."""
     for workers in _WORKERS:
         strategy, rewarded = make(), set[int]()
-        for pull, reward in _played(strategy, workers, reward=_mostly_bad):
+        for pull, reward in _played(strategy, workers, reward=_mostly_failed):
             if reward == 0.0:
                 rewarded.add(pull.arm.id)
             best = evidence.best(strategy)
@@ -221,7 +237,8 @@ STRATEGY_CHECKS: tuple[Callable[[Make], None], ...] = (
     check_arms_come_from_the_space,
     check_telling_twice_changes_nothing,
     check_a_pull_never_asked_is_refused,
-    check_a_bad_reward_never_looks_good,
+    check_a_reward_that_is_not_finite_is_refused,
+    check_a_failed_pull_never_looks_good,
     check_a_search_of_failures_ends,
     check_randomness_comes_from_the_seed,
     check_more_budget_goes_on,
@@ -258,8 +275,8 @@ def _finish(
         pass
 
 
-def _mostly_bad(pull: Pull) -> float | None:
-    return (None, math.nan, math.inf, -math.inf, 0.0)[(pull.arm.id + pull.start) % 5]
+def _mostly_failed(pull: Pull) -> float | None:
+    return 0.0 if (pull.arm.id + pull.start) % 5 == 4 else None
 
 
 def _better_from(first: int, pull: Pull) -> float:
@@ -329,11 +346,11 @@ def _check_moves(recorded: Recorded) -> None:
         _check(spent <= budget, f"the steps asked for must stay within the budget of {budget}", spent)
 
 
-def _check_refused(strategy: Strategy, pull: Pull) -> None:
+def _check_refused(strategy: Strategy, pull: Pull, reward: float = 1.0, rule: str = _NEVER_ASKED) -> None:
     before = evidence.state(strategy)
     try:
-        strategy.tell(pull, 1.0)
+        strategy.tell(pull, reward)
     except ValueError:
-        _check(evidence.state(strategy) == before, "a refused pull must change nothing", pull)
+        _check(evidence.state(strategy) == before, rule, "another state")
     else:
-        _check(False, "a pull never asked for must be refused with ValueError", pull)
+        _check(False, rule, pull)
