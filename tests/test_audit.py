@@ -157,6 +157,8 @@ HEADERS = {
     "another seed": ({"settings": {"seed": 6}}, "event 0 of the journal .* now asks for"),
     "a setting of the wrong type": ({"settings": {"exploration": "high"}}, "exploration must be a number, got 'high'"),
     "a setting unknown": ({"settings": {"patience": 3}}, "TypeError: .*'patience'"),
+    "a strategy misspelled": ({"strategy": "MutantUBC"}, "names the strategy 'MutantUBC', which is not one of manyarms"),
+    "a strategy that looks like a user's own": ({"strategy": "mine.Search"}, "names the strategy 'mine.Search'"),
     "another direction": ({"direction": "minimize"}, "but the strategy now asks for"),
     "another space": ({"space": {"space": {"rate": {"float": [0, 1, False]}}}}, "event 0 of the journal .* now asks for"),
     "a space unknown": ({"space": {"space": {"rate": {"complex": [0, 1]}}}}, "description must be of a float, int"),

@@ -1,13 +1,17 @@
 """What a study was made with: its name, what may not change, and making its strategy again."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import manyarms as ma
+from manyarms.audit import audit
 from manyarms.errors import StudyMismatch
 from manyarms.header import check_same, make_header, restored_strategy, study_name
+from manyarms.journal import MemoryJournal
 from manyarms.networks import table_space
 
 SPACE = ma.Space(lr=ma.Float(1e-5, 1e-1, log=True), act=ma.Choice("relu", ma.Space(slope=ma.Float(0, 1))), layers=3)
@@ -134,6 +138,91 @@ UNKNOWN = {
 }
 
 
+class MyUCB(ma.UCB1):
+    """A picker of one's own."""
+
+
+class Better(ma.MutantUCB):
+    """A strategy of one's own, made of one of the library's."""
+
+
+def cascade(picker=None, child=None):
+    children = {"one": child or ma.MutantUCB(SPACE, max_steps=3), "two": ma.RandomSearch(SPACE)}
+    return ma.Cascade({"inner": ma.Cascade(children, picker), "other": ma.RandomSearch(SPACE)}, seed=7)
+
+
+UNKNOWN |= {
+    "a picker of one's own": lambda: cascade(picker=MyUCB()),
+    "a child of one's own": lambda: cascade(child=Better(SPACE, max_steps=3)),
+    "a child with a function": lambda: cascade(child=ma.MutantUCB(SPACE, train_probability=lambda trained, limit: 0.5)),
+}
+
+
 @pytest.mark.parametrize("make", UNKNOWN.values(), ids=UNKNOWN)
 def test_a_strategy_that_cannot_be_made_again_is_none(make):
     assert restored_strategy(header(make())) is None
+
+
+@pytest.mark.parametrize("make", UNKNOWN.values(), ids=UNKNOWN)
+def test_a_header_of_an_older_version_does_not_list_what_is_the_users_own(make):
+    old = {key: value for key, value in header(make()).items() if key != "own"}
+    assert restored_strategy(old) is None
+
+
+INNER = ("settings", "children", "inner")
+CHANGES = {
+    "a strategy misspelled": (("strategy",), "MutantUBC", "names the strategy 'MutantUBC'"),
+    "a strategy in full": (("strategy",), "mine.MutantUCB", "names the strategy 'mine.MutantUCB'"),
+    "a strategy that is a function": (("strategy",), "restart", "names the strategy 'restart'"),
+    "a strategy that is a module": (("strategy",), "book", "names the strategy 'book'"),
+    "a strategy that is a picker": (("strategy",), "UCB1", "names the strategy 'UCB1'"),
+    "a strategy that is a protocol": (("strategy",), "Complete", "names the strategy 'Complete'"),
+    "a strategy that is no text": (("strategy",), 5, "names the strategy 5"),
+    "no settings": (("settings",), None, "cannot be made .AttributeError"),
+    "no space": (("space",), None, "describes a space that manyarms cannot make"),
+    "a space of an unknown kind": (("space",), {"graph": []}, "describes a space that manyarms cannot make"),
+    "a picker misspelled": ((*INNER, "picker", "picker"), "UBC1", "names the picker 'UBC1'"),
+    "a picker that is a strategy": ((*INNER, "picker", "picker"), "RandomSearch", "names the picker 'RandomSearch'"),
+    "a child misspelled": ((*INNER, "children", "one", "strategy"), "Mutant", "names the strategy 'Mutant'"),
+    "a child in full": ((*INNER, "children", "two", "strategy"), "a.b", "names the strategy 'a.b'"),
+    "a function where there was none": ((*INNER, "children", "one", "train_probability"), "function f", "got 'function f'"),
+    "a setting unknown": ((*INNER, "children", "one", "patience"), 3, "TypeError: .*'patience'"),
+    "a picker's setting unknown": ((*INNER, "picker", "patience"), 3, "TypeError: .*'patience'"),
+    "a cascade's setting unknown": (("settings", "patience"), 3, "TypeError: .*'patience'"),
+    "children that are no dict": ((*INNER, "children"), [], "cannot be made .AttributeError"),
+    "a list of own parts that is none": (("own",), 5, "cannot be made .TypeError"),
+}
+
+
+def changed(made, place, value):
+    """A header with one entry changed."""
+    made = json.loads(json.dumps(made))
+    part = made
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    return made
+
+
+@pytest.mark.parametrize(("place", "value", "words"), CHANGES.values(), ids=CHANGES)
+def test_a_header_that_names_what_does_not_exist_is_refused_and_not_taken_for_the_users_own(place, value, words):
+    with pytest.raises(StudyMismatch, match=words) as raised:
+        restored_strategy(changed(header(cascade()), place, value))
+    assert f"this is {ma.__version__}, or the header was changed" in str(raised.value)
+
+
+def test_a_misspelled_name_is_refused_though_the_space_is_the_users_own():
+    with pytest.raises(StudyMismatch, match="names the strategy 'MutantUBC'"):
+        restored_strategy(changed(header(ma.MutantUCB(Walk(), seed=7)), ("strategy",), "MutantUBC"))
+    with pytest.raises(StudyMismatch, match="names the strategy 'Mutant'"):
+        restored_strategy(changed(header(cascade(picker=MyUCB())), (*INNER, "children", "one", "strategy"), "Mutant"))
+
+
+def test_a_study_whose_header_names_an_unknown_strategy_cannot_be_loaded_or_opened():
+    journal = MemoryJournal()
+    journal.create(changed(header(), ("strategy",), "MutantUBC"))
+    with pytest.raises(StudyMismatch, match="names the strategy 'MutantUBC'"):
+        ma.load_study(journal)
+    with pytest.raises(StudyMismatch, match="made with strategy='MutantUBC', now strategy='MutantUCB'"):
+        ma.Study(ma.MutantUCB(SPACE, seed=7), storage=journal)
+    assert ["names the strategy 'MutantUBC'" in problem for problem in audit(journal)] == [True]

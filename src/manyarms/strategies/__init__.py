@@ -15,7 +15,7 @@ from .mutant_ucb import MutantUCB
 from .partition import Region
 from .partition_ucb import PartitionUCB
 from .pickers import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
-from .protocol import Complete, Phase, Strategy, complete, kind_of, restart
+from .protocol import Complete, Phase, Strategy, complete, is_built_in, kind_of, restart
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
@@ -49,6 +49,7 @@ __all__ = [
     "TreeUCB",
     "Uniform",
     "complete",
+    "is_built_in",
     "kind_of",
     "restart",
 ]

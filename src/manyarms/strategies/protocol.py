@@ -19,7 +19,7 @@ class Strategy(Protocol):
         """The next pull to start; None while it must wait for a reward, or is done."""
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        """Learn the reward of a pull; None (or NaN) means the pull failed. Told twice, it changes nothing."""
+        """Learn the reward of a pull, a finite number; None means the pull failed. Told twice, it changes nothing."""
 
     def best(self) -> Arm:
         """The arm it would recommend now; `NoResult` if no pull has succeeded."""
@@ -71,11 +71,15 @@ def restart(strategy: Complete, **changed: Any) -> None:
     type(strategy).__init__(strategy, strategy.book.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
 
 
+def is_built_in(part: Any) -> bool:
+    """Whether a strategy or picker is one of the library's, and not the user's own."""
+    return type(part).__module__.startswith(f"{__package__}.")
+
+
 def kind_of(part: Any) -> str:
     """The name of the class of a strategy or picker, in full where it is not one of the library's."""
     kind = type(part)
-    own = kind.__module__.startswith(f"{__package__}.")
-    return kind.__name__ if own else f"{kind.__module__}.{kind.__qualname__}"
+    return kind.__name__ if is_built_in(part) else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def complete(strategy: Strategy) -> Complete | None:
