@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from . import checks
 
@@ -44,6 +45,11 @@ class Budget:
     def allows(self, seconds: float, cost: float) -> bool:
         """Whether more may be spent; steps are the strategy's to count."""
         return (self.seconds is None or seconds < float(self.seconds)) and (self.cost is None or cost < self.cost)
+
+    def as_json(self) -> dict[str, Any]:
+        """The limits in seconds and cost that there are; steps are the strategy's to keep."""
+        named = {"seconds": self.seconds, "cost": self.cost}
+        return {name: limit for name, limit in named.items() if limit is not None}
 
     def beyond_steps(self) -> Budget | None:
         """The limits that are not steps, if there are any."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from .core import Pull
-from .errors import StudyMismatch
+from .errors import StorageError, StudyMismatch
 from .journal import Event, Journal
 from .spaces import to_json
 from .strategies import Strategy, complete, restart
@@ -50,6 +51,8 @@ class Knowledge:
     def learn(self, event: Event) -> None:
         """Take in the end of a pull."""
         assert event.arm is not None
+        if event.reward is not None and not math.isfinite(event.reward):
+            raise StorageError(f"event {self.tally.events} of the journal is corrupt: the reward is {event.reward}")
         pull = self.tally.in_flight[event.arm].pull
         self.tally.count(event)
         self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
@@ -60,10 +63,10 @@ class Knowledge:
         return reward if self._bounded is None else self._bounded.scale(reward)
 
     def change_budget(self, event: Event) -> None:
-        """Go on to another total."""
-        assert self.complete is not None
+        """Continue to another total."""
         self.tally.count(event)
-        self.complete.book.budget = event.data["budget"]
+        if self.complete is not None:
+            self.complete.book.budget = event.data["budget"]
 
     def replay(self, journal: Journal, use_snapshot: bool = True) -> None:
         """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it."""

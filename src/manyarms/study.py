@@ -93,7 +93,8 @@ class Study(StudyView):
             if not isinstance(checkpoints, Checkpoints):
                 checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
             checkpoints.open(journal.name)
-            header = self._open(journal, bounds, checkpoints=str(checkpoints.directory), origin=origin)
+            limits = {} if self._budget is None else self._budget.as_json()
+            header = self._open(journal, bounds, limits=limits, checkpoints=str(checkpoints.directory), origin=origin)
             knowledge = Knowledge(strategy, direction, bounds)
             knowledge.replay(journal)
         except BaseException:
@@ -112,8 +113,9 @@ class Study(StudyView):
         self._stopped = False
         self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
-        if known is not None and known.book.budget != wanted:
-            self._pending.append(Event("budget", data={"budget": wanted}))
+        newest = {} if self.limits is None else self.limits.as_json()
+        if (known is not None and known.book.budget != wanted) or newest != limits:
+            self._pending.append(Event("budget", data={"budget": wanted, **limits}))
             knowledge.change_budget(self._pending[-1])
             self._commit()
 

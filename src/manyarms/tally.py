@@ -64,7 +64,8 @@ class Tally:
         reasons: of the failed ones, counted.
         arms: by id.
         in_flight: by arm, in the order they were asked for.
-        budgets: each budget that replaced the one in the header, in order.
+        budget: The newest limits that were set after the beginning: "budget" in steps, "seconds" and "cost". None if none
+            were; the study's first are in the header.
     """
 
     def __init__(self) -> None:
@@ -77,7 +78,7 @@ class Tally:
         self.reasons: Counter[str] = Counter()
         self.arms: dict[int, ArmRecord] = {}
         self.in_flight: dict[int, Flight] = {}
-        self.budgets: list[int | None] = []
+        self.budget: dict[str, Any] | None = None
 
     @property
     def failures(self) -> int:
@@ -91,8 +92,8 @@ class Tally:
             self._asked(event, arm)
         elif event.kind in ("told", "failed"):
             self._ended(event)
-        else:
-            self.budgets.append(event.data["budget"])
+        elif event.kind == "budget":
+            self.budget = dict(event.data)
 
     def _asked(self, event: Event, arm: Arm | None) -> None:
         assert event.arm is not None and event.start is not None and event.stop is not None
@@ -140,17 +141,18 @@ class Tally:
         return {
             "totals": [self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls],
             "reasons": dict(self.reasons),
+            "budget": self.budget,
             "arms": [
                 [id, list(r.stops), r.reward, r.failed, r.checkpoint, r.born_at, r.inherited] for id, r in self.arms.items()
             ],
             "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent] for id, f in self.in_flight.items()],
-            "budgets": self.budgets,
         }
 
     def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
         """Take back what `state` gave."""
         self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls = state["totals"]
         self.reasons = Counter(state["reasons"])
+        self.budget = state["budget"]
         self.arms = {}
         for id, stops, *rest in state["arms"]:
             self.arms[id] = ArmRecord(arms[id], _shared(tuple(stops)), *rest)
@@ -158,7 +160,6 @@ class Tally:
             id: Flight(Pull(arms[id], start, stop), previous, parent)
             for id, start, stop, previous, parent in state["in_flight"]
         }
-        self.budgets = list(state["budgets"])
 
 
 def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import frames
+from .budget import Budget
 from .core import Arm
 from .errors import NoResult, StudyMismatch, StudyNotFound
-from .header import restored_strategy, study_name
+from .header import restored_strategy
 from .journal import Journal, open_journal
 from .knowledge import Knowledge
 from .tally import Tally
@@ -89,9 +90,19 @@ class StudyView:
 
     @property
     def budget(self) -> int | None:
-        """The steps it may spend in total, if it has such a limit."""
-        settings = self.header["settings"] or {}
-        return self.tally.budgets[-1] if self.tally.budgets else settings.get("budget")
+        """The steps it may spend, if it has such a limit."""
+        if self._knowledge is not None and self._knowledge.complete is not None:
+            return self._knowledge.complete.book.budget
+        return None if self.limits is None else self.limits.steps
+
+    @property
+    def limits(self) -> Budget | None:
+        """The newest totals that were given to the study: steps, seconds and cost; None if it has no limit."""
+        totals = self.tally.budget
+        if totals is None:
+            totals = {"budget": (self.header["settings"] or {}).get("budget"), **(self.header.get("limits") or {})}
+        steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
+        return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
 
     def checkpoint_of(self, arm: int) -> Path | None:
         """Where the arm saved its state last, if it did; it may have been deleted since."""
@@ -144,7 +155,9 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     >>> ma.load_study(storage).best_config == study.best_config
     True
     """
-    journal = open_journal(storage, study_name(name), write=False)
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, got {name!r}")
+    journal = open_journal(storage, name, write=False)  # any name: a study that no version would make can still be shown
     header = journal.header
     if header is None:
         raise StudyNotFound(f"there is no study {name!r} here")

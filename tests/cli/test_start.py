@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from commands import make_study, refused
+from commands import SCRIPT, make_study, refused
+from rechaining import rechain
 from waiting import PATIENCE
 
 import manyarms as ma
@@ -158,6 +161,13 @@ MISTAKES = {
     "run train.py:train --budget 40 --set exploration": (2, "--set must be NAME=VALUE, got 'exploration'"),
     "run train.py:train --budget 40 --set patience=3": (2, "--set must name a setting of AdaptiveMutantUCB (budget, max_steps"),
     "run train.py:train --budget 40 --set exploration=high": (2, "exploration must be a number, got 'high'"),
+    "run train.py:train --budget 20 --set budget=90": (2, "budget must be given once, got --budget 20 and --set budget=90"),
+    "run train.py:train --budget 40 --seed 0 --set seed=1": (2, "seed must be given once, got --seed 0 and --set seed=1"),
+    "run train.py:train --budget 40 --max-steps 5 --set max_steps=3": (
+        2,
+        "max_steps must be given once, got --max-steps 5 and --set max_steps=3",
+    ),
+    "run train.py:train --budget 40 --set initial=3 --set initial=3": (2, "--set must give initial once, got it 2 times"),
     "run train.py:train --budget 40 --strategy Luck": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --strategy Strategy": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --strategy Cascade": (2, "strategy must be one of "),
@@ -181,6 +191,8 @@ MISTAKES = {
 def test_a_mistake_is_answered_in_one_line(manyarms, line):
     assert refused(manyarms(*line.split()), *MISTAKES[line])
     assert not Path("nowhere.db").exists()
+    if "broken" not in line:  # where all pulls failed, there is a study that says so
+        assert not Path("manyarms.db").exists()
 
 
 def test_other_arguments_than_the_study_was_made_with_are_refused(trained):
@@ -239,6 +251,69 @@ def test_resume_goes_on_with_the_settings_of_run_from_any_directory(manyarms, pl
     assert not list(Path().iterdir())
     assert manyarms("resume", "../manyarms.db").code == 0
     assert manyarms("status", "../manyarms.db", "--json").data[0]["steps"] == row["steps"]
+
+
+OWN_SPACE = """
+class Line:
+    def sample(self, rng):
+        return {"rate": float(rng.random())}
+
+    def mutate(self, config, rng):
+        return self.sample(rng)
+
+line = Line()
+"""
+
+
+@pytest.mark.parametrize("space", ["space", "line"])
+def test_resume_goes_on_to_the_newest_budget_whatever_the_space(manyarms, space):
+    Path("train.py").write_text(SCRIPT + OWN_SPACE)
+    for budget in (10, 30):
+        assert manyarms("run", "train.py:whole", "--space", space, "--budget", budget, "--set", "initial=3").code == 0
+    for command, budget in [("resume", 30), ("resume --budget 40", 40), ("resume", 40), ("resume --budget 35", 35)]:
+        answer = manyarms(*command.split())
+        assert answer.code == 0, answer.err
+        (row,) = manyarms("status", "--json").data
+        assert (row["budget"], row["steps"]) == (budget, max(budget, row["steps"]))
+    with ma.load_study("manyarms.db", "whole") as study:
+        changes = [event.data["budget"] for event in study.journal.events() if event.kind == "budget"]
+    assert changes == [30, 40, 35]
+
+
+@pytest.mark.parametrize("space", ["space", "line"])
+def test_resume_goes_on_to_the_newest_budget_of_time_or_of_steps(manyarms, space):
+    Path("train.py").write_text(SCRIPT + OWN_SPACE)
+    run = f"run train.py:whole --space {space} --budget"
+    for command, limits in [
+        (f"{run} 0.001s", ma.Budget(seconds=0.001)),
+        (f"{run} 0.002s", ma.Budget(seconds=0.002)),
+        ("resume", ma.Budget(seconds=0.002)),
+        ("resume --budget 0.003s", ma.Budget(seconds=0.003)),
+        ("resume", ma.Budget(seconds=0.003)),
+        (f"{run} 30", ma.Budget(steps=30)),
+        ("resume", ma.Budget(steps=30)),
+        (f"{run} 0.004s", ma.Budget(seconds=0.004)),
+        ("resume", ma.Budget(seconds=0.004)),
+    ]:
+        answer = manyarms(*command.split())
+        assert answer.code == 0, answer.err
+        with ma.load_study("manyarms.db", "whole") as study:
+            assert study.limits == limits
+            changes = sum(event.kind == "budget" for event in study.journal.events())
+    assert changes == 4
+    assert manyarms("verify").code == 0
+
+
+def test_resume_of_a_study_that_stores_no_limits_goes_on_to_the_time_it_was_started_with(manyarms):
+    assert manyarms("run", "train.py:whole", "--budget", "0.001s").code == 0
+    with closing(sqlite3.connect("manyarms.db")) as database, database:
+        header = json.loads(database.execute("SELECT header FROM manyarms_studies").fetchone()[0])
+        del header["limits"]
+        database.execute("UPDATE manyarms_studies SET header = ?", [json.dumps(header)])
+    rechain("manyarms.db")
+    assert manyarms("resume").code == 0
+    with ma.load_study("manyarms.db", "whole") as study:
+        assert study.limits == ma.Budget(seconds=0.001)
 
 
 def test_resume_of_what_run_did_not_start_is_refused(manyarms):

@@ -46,6 +46,50 @@ def test_a_budget_of_seconds_counts_training_over_all_runs(tmp_path):
         assert 7200 <= study.tally.seconds <= 7200 + 4 * 60
 
 
+class Counting:
+    """A strategy of one's own, without a budget."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def ask(self):
+        self.asked += 1
+        return ma.Pull(ma.Arm(self.asked, {"x": 0.5}), 0, 1)
+
+    def tell(self, pull, reward):
+        pass
+
+    def best(self):
+        return ma.Arm(1, {"x": 0.5})
+
+
+@pytest.mark.parametrize("make", [lambda: ma.RandomSearch(SPACE, seed=0), Counting], ids=["ours", "one's own"])
+def test_the_newest_limits_are_in_the_journal(make, tmp_path):
+    storage = f"{tmp_path}/study.db"
+    for number, given in enumerate(["1h", "1h", ma.Budget(seconds="2h", cost=5), None, ma.Budget(cost=5.0), ma.Budget(cost=5)]):
+        with ma.Study(make(), storage=storage, budget=given) as study:
+            wanted = None if given is None else ma.Budget.of(given)
+            assert study.limits == wanted
+            study.tell(study.ask(), 0.5, seconds=1)
+        with ma.load_study(storage) as view:
+            assert view.limits == wanted
+            assert view.tally.pulls == number + 1
+            changes = sum(event.kind == "budget" for event in view.journal.events())
+    assert changes == 3
+
+
+def test_limits_in_a_snapshot_are_those_of_the_journal(monkeypatch, tmp_path):
+    monkeypatch.setattr("manyarms.study._SNAPSHOT_LAST", 2)
+    for budget in ("1m", "2m"):
+        with ma.Study(ma.RandomSearch(SPACE, seed=0), storage=f"{tmp_path}/study.db", budget=budget) as study:
+            study.optimize(height, runner=ma.SimulatedRunner(1, lambda pull: 20.0), progress=False)
+    with ma.load_study(f"{tmp_path}/study.db") as view:
+        assert view.journal.snapshot()[0] == len(view.journal)
+        assert view.limits == ma.Budget(seconds=120)
+    with ma.Study(ma.RandomSearch(SPACE, seed=0), storage=f"{tmp_path}/study.db", budget="2m") as study:
+        assert study.tally.events == len(study.journal) == view.tally.events
+
+
 def test_a_budget_of_reported_cost_ends_the_search():
     study = ma.tune(lambda config: {"reward": 0.5, "cost": 2.5, "loss": 3}, SPACE, budget=ma.Budget(cost=10), progress=False)
     assert study.tally.cost == 10

@@ -17,6 +17,7 @@ from typing import Any
 import cloudpickle
 
 from .. import strategies
+from ..budget import Budget
 from ..errors import ManyarmsError
 from ..tuning import tune
 from .look import print_status
@@ -72,6 +73,7 @@ def _run(options: argparse.Namespace) -> int:
     if target.endswith(".py") or ":" not in target:
         raise ValueError(f"target must be script.py:function or package.module:function, got {target!r}")
     path = target.rpartition(":")[0]
+    _check_given_once(options)
     origin = {
         "target": f"{Path(path).absolute()}:{target.rpartition(':')[2]}" if path.endswith(".py") else target,
         "space": options.space,
@@ -84,19 +86,30 @@ def _run(options: argparse.Namespace) -> int:
         "seed": options.seed,
     }
     name = options.name or target.rpartition(":")[2]
-    return _search(origin, options, options.storage, name)
+    return _search(origin, _steps_or_time(options.budget), options, name)
+
+
+def _check_given_once(options: argparse.Namespace) -> None:
+    """Refuse a setting that is given twice: nobody could tell which one counts."""
+    names = [pair.partition("=")[0] for pair in options.set]
+    for name, pair in zip(names, options.set, strict=True):
+        if names.count(name) > 1:
+            raise ValueError(f"--set must give {name} once, got it {names.count(name)} times")
+        if name in ("budget", "max_steps", "seed") and (given := getattr(options, name)) is not None:
+            raise ValueError(f"{name} must be given once, got --{name.replace('_', '-')} {given} and --set {pair}")
 
 
 def _resume(options: argparse.Namespace) -> int:
     name = chosen_name(options)
     with stored_study(options.storage, name) as study:
-        origin, budget = study.header.get("origin"), options.budget or (study.budget and str(study.budget))
+        origin, limits = study.header.get("origin"), study.limits
     if origin is None or "target" not in origin:
         raise ManyarmsError(f"study {name!r} was not started by `manyarms run`: run its own script again to go on with it")
-    return _search({**origin, "budget": budget or origin["budget"]}, options, options.storage, name)
+    newest = limits or _steps_or_time(origin["budget"])  # a study of an older version keeps its time in the origin alone
+    return _search(origin, newest if options.budget is None else _steps_or_time(options.budget), options, name)
 
 
-def _search(origin: Mapping[str, Any], options: argparse.Namespace, storage: str, name: str) -> int:
+def _search(origin: Mapping[str, Any], budget: int | str | Budget, options: argparse.Namespace, name: str) -> int:
     module = load_module(origin["target"].rpartition(":")[0])
     function = _member(module, origin["target"].rpartition(":")[2])
     if not callable(function):
@@ -106,10 +119,10 @@ def _search(origin: Mapping[str, Any], options: argparse.Namespace, storage: str
     study = tune(
         function,
         _member(module, origin["space"]),
-        budget=_steps_or_time(origin["budget"]),
+        budget=budget,
         max_steps=origin["max_steps"],
         strategy=lambda space, **given: kind(space, **{**given, **settings}),
-        storage=storage,
+        storage=options.storage,
         name=name,
         checkpoints=origin["checkpoints"],
         direction=origin["direction"],
