@@ -19,6 +19,10 @@ class StudyNotFound(ManyarmsError):
     """The storage holds no study of this name."""
 
 
+class StudyClosed(ManyarmsError):
+    """The study was closed, so that nothing more can be asked for or recorded."""
+
+
 class StorageError(ManyarmsError):
     """The storage could not be opened, read or written."""
 

@@ -12,18 +12,20 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from . import checks
+from .arguments import RunArguments, check_checkpoints, check_strategy, run_arguments, warn_about_steps
 from .budget import Budget
 from .checkpoints import Checkpoints
 from .core import Outcome, Pull
-from .errors import ManyarmsWarning, NoResult, StorageError
+from .errors import ManyarmsWarning, NoResult, StorageError, StudyClosed
 from .header import check_same, make_header, settle_strategy, study_name
 from .interrupt import first_interrupt_stops
 from .journal import Event, Journal, MemoryJournal, open_journal
 from .knowledge import Knowledge
+from .outcomes import checked_outcome, has_ended, is_same_config
 from .plan import Plan
 from .progress import Progress
-from .runners import InlineRunner, ProcessRunner, Runner
-from .runners.execute import BadReward, Function, read_value, takes_config
+from .runners import Runner
+from .runners.execute import BadReward, Function, read_value
 from .runners.loop import run
 from .runners.task import Task
 from .saves import Saves
@@ -76,12 +78,15 @@ class Study(StudyView):
         budget: Budget | str | None = None,
         origin: Mapping[str, Any] | None = None,
     ) -> None:
-        _check_strategy(strategy)
+        check_strategy(strategy)
+        check_checkpoints(checkpoints)
         checks.one_of("direction", direction, ("maximize", "minimize"))
         self._budget = None if budget is None else Budget.of(budget)
         if self._budget is not None and self._budget.steps is not None:
             raise ValueError("budget in steps is the strategy's; give the study seconds or cost")
         bounds = None if bounds is None else checks.interval("bounds", bounds)
+        if origin is not None and not isinstance(origin, Mapping):
+            raise TypeError(f"origin must be a dict or None, got {origin!r}")
         self.strategy = strategy
         self.direction = direction
         known = complete(strategy)
@@ -111,6 +116,7 @@ class Study(StudyView):
         self._callbacks: Sequence[Callback] = ()
         self._progress: Progress | None = None
         self._stopped = False
+        self._closed = False
         self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
         newest = {} if self.limits is None else self.limits.as_json()
@@ -129,6 +135,7 @@ class Study(StudyView):
         Args:
             context: handed on to a strategy whose user chooses it, such as `ContextualTreeUCB` with `schedule=None`.
         """
+        self._check_open()
         if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
             return None
         if self._orphans:
@@ -140,7 +147,13 @@ class Study(StudyView):
         return answer[0]
 
     def tell(self, pull: Pull, value: Any, seconds: float = 0.0) -> None:
-        """Record what a pull gave: a number, a dict with "reward", or None if it failed. For those who own the loop."""
+        """Record what a pull gave. For those who own the loop.
+
+        Args:
+            pull: One that `ask` gave. One that was told before changes nothing.
+            value: A number, a dict with "reward", or None if the pull failed.
+            seconds: How long it took, at least 0; it counts toward a budget of time.
+        """
         try:
             reward, cost, metrics = read_value(value)
         except BadReward as error:
@@ -150,16 +163,40 @@ class Study(StudyView):
         self.record([outcome])
 
     def record(self, outcomes: Iterable[Outcome]) -> None:
-        """Write down what came of pulls, then learn it. A pull that was told before changes nothing."""
-        for outcome in outcomes:
-            flight = self.tally.in_flight.get(outcome.pull.arm.id)
-            waiting = any(known.pull.arm.id == outcome.pull.arm.id for known, _ in self._unlearned)
-            if flight is None or flight.pull.start != outcome.pull.start or waiting:
+        """Write down what came of pulls, then learn it. A pull that was told before changes nothing.
+
+        All of it is checked before any of it is written: a `ValueError` or `TypeError` leaves the study as it was.
+        """
+        self._check_open()
+        given = [checked_outcome(outcome) for outcome in outcomes]
+        awaited = [outcome for outcome in given if self._is_awaited(outcome.pull)]
+        for outcome in awaited:
+            if any(known.pull.arm.id == outcome.pull.arm.id for known, _ in self._unlearned):
                 continue
             event = ended_event(outcome)
             self._pending.append(event)
             self._unlearned.append((outcome, event))
         self._commit()
+
+    def _is_awaited(self, pull: Pull) -> bool:
+        """Whether the pull is in flight; False if it has ended. `ValueError` if this study never asked for it."""
+        space = self._knowledge.complete.book.space if self._knowledge.complete is not None else None
+        arm, record = pull.arm.id, self.tally.arms.get(pull.arm.id)
+        if record is not None and is_same_config(space, record.arm.config, pull.config):
+            flight = self.tally.in_flight.get(arm)
+            if flight is not None and (flight.pull.start, flight.pull.stop) == (pull.start, pull.stop):
+                return True
+            asked = ("asked", arm, pull.start, pull.stop)
+            if has_ended(record, pull) or any((e.kind, e.arm, e.start, e.stop) == asked for e in self.journal.events()):
+                return False
+        raise ValueError(
+            f"pull must be one that this study asked for, got arm {arm} from {pull.start} to {pull.stop} "
+            f"with {pull.config!r:.200}"
+        )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StudyClosed(f"study {self.name!r} is closed: open it again with ma.Study(...) to continue it")
 
     def _commit(self) -> None:
         """Make everything so far durable; only then learn from it."""
@@ -248,25 +285,41 @@ class Study(StudyView):
             callbacks: called with the study and each outcome once it is recorded; `study.stop()` ends the search.
             runner: where to run instead: `SimulatedRunner`, or another.
         """
-        checks.whole("retries", retries, 0)
-        limit = None if timeout is None else checks.seconds("timeout", timeout)
-        if runner is None:
-            alone = checks.whole("workers", workers, 1) == 1 and pull_timeout is None and resources is None
-            runner = InlineRunner() if alone else ProcessRunner(workers, pull_timeout, resources)
-        _check_function(function, self.max_steps)
+        self._check_open()
+        arguments = run_arguments(
+            function,
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+            pull_timeout=pull_timeout,
+            deterministic=deterministic,
+            progress=progress,
+            resources=resources,
+            callbacks=callbacks,
+            runner=runner,
+        )
+        warn_about_steps(function, self.max_steps)
         self._saves.check(function)
-        self._function, self._callbacks = function, callbacks
+        self._function, self._callbacks = function, arguments.callbacks
         self._stopped = self.interrupted = False
         self._commit()  # what an earlier call could not write, a full disk say
         self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
+        self._run(function, arguments)
+        self._finish()
+
+    def _run(self, function: Function, arguments: RunArguments) -> None:
+        runner = arguments.runner
         runner.start(function)
         began = runner.now()
+
+        def stopped() -> bool:
+            return self._stopped or (arguments.limit is not None and runner.now() - began >= arguments.limit)
+
         try:
-            with self._showing(progress), first_interrupt_stops(self._interrupt):
-                run(self, runner, lambda: self._stopped or _over(runner, began, limit), retries, deterministic)
+            with self._showing(arguments.progress), first_interrupt_stops(self._interrupt):
+                run(self, runner, stopped, arguments.retries, arguments.deterministic)
         finally:
             runner.close()
-        self._finish()
 
     def stop(self) -> None:
         """Start no more pulls; `optimize` returns when those in flight have ended."""
@@ -302,9 +355,10 @@ class Study(StudyView):
         return Plan(phases, known.book.budget if known is not None else None, self.tally.steps)
 
     def close(self) -> None:
-        """Let go of the storage, so that another process may write the study."""
-        if self._recommendation_covers < self.tally.events:
+        """Close the storage, so that another process may write the study."""
+        if not self._closed and self._recommendation_covers < self.tally.events:
             self._save_recommendation()
+        self._closed = True
         super().close()
         self._saves.checkpoints.close()
         if self._temporary is not None:
@@ -334,28 +388,3 @@ def _beside(storage: Any) -> str:
 def _seed_of(strategy: Any) -> int:
     seed = getattr(strategy, "seed", None)
     return seed if isinstance(seed, int) else secrets.randbits(32)
-
-
-def _over(runner: Runner, began: float, limit: float | None) -> bool:
-    return limit is not None and runner.now() - began >= limit
-
-
-def _check_strategy(strategy: Any) -> None:
-    missing = [name for name in ("ask", "tell", "best") if not callable(getattr(strategy, name, None))]
-    if missing:
-        raise TypeError(f"strategy must have the methods ask, tell and best, got {strategy!r} without {missing[0]}")
-    known = complete(strategy)
-    if known is not None and known.book.arms:
-        raise ValueError("strategy must be fresh, got one that was asked already")
-
-
-def _check_function(function: Any, max_steps: int | None) -> None:
-    if not callable(function):
-        raise TypeError(f"function must be callable as train(pull) or train(config), got {function!r}")
-    if takes_config(function) and max_steps is not None and max_steps > 1:
-        warnings.warn(
-            f"train(config) does not see start and stop, so each of up to max_steps={max_steps} pulls of an arm is the whole "
-            "training again: use max_steps=1, or train(pull)",
-            ManyarmsWarning,
-            stacklevel=3,
-        )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .arguments import run_arguments
 from .budget import Budget
 from .checkpoints import Checkpoints
 from .journal import Journal
@@ -52,10 +54,15 @@ def tune(
     >>> study.best_reward > -0.05
     True
     """
+    arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is made
+    arguments.apply_defaults()
+    run_arguments(**{name: value for name, value in arguments.arguments.items() if name != "self"})
     limits = Budget.of(budget)
     if max_steps is None:
         max_steps = 1 if takes_config(function) else MAX_STEPS
-    make = strategy if strategy is not None else AdaptiveMutantUCB
+    make = AdaptiveMutantUCB if strategy is None else strategy
+    if not callable(make):
+        raise TypeError(f"strategy must be a class such as ma.RandomSearch, or a function that makes one, got {strategy!r}")
     study = Study(
         make(space, budget=limits.steps, max_steps=max_steps, seed=seed),
         storage=storage,

@@ -198,10 +198,11 @@ def test_classes_of_one_row_are_learned_with_the_others():
         ({"budget": 0}, "budget must be at least 1, got 0"),
         ({"time_budget": "soon"}, "time_budget must be"),
         ({"n_jobs": 0}, "n_jobs must be at least 1, got 0"),
+        ({"progress": "no"}, "progress must be True or False, got 'no'"),
     ],
 )
 def test_wrong_settings_are_said_before_anything_runs(options, message):
-    with pytest.raises((ValueError, ma.ManyarmsError), match=message):
+    with pytest.raises((ValueError, TypeError, ma.ManyarmsError), match=message):
         quick(**options).fit(*IRIS)
 
 

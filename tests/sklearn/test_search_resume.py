@@ -125,3 +125,10 @@ def test_ctrl_c_ends_the_search_and_gives_what_was_found():
     found = BanditSearchCV(SVC(), space, budget=10**6, cv=2, scoring=interrupting, random_state=0).fit(X, y)
     assert found.study_.tally.steps == 5  # of two folds each
     assert found.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(("name", "value"), [("pull_timeout", "soon"), ("pull_timeout", 0), ("n_jobs", 0)])
+def test_a_wrong_argument_of_how_to_run_leaves_no_study_behind(tmp_path, name, value):
+    with pytest.raises(ValueError, match=name):
+        search(f"{tmp_path}/study.db", **{name: value}).fit(X, y)
+    assert not list(tmp_path.iterdir())

@@ -111,7 +111,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
             storage=self.storage,
             name=self.name,
             seed=None if self.random_state is None else checks.whole("random_state", self.random_state, 0),
-            progress=self.progress,
+            progress=checks.flag("progress", self.progress),
         )
 
     def _rows(self, X: Any) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params
 
+from .. import checks
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..errors import NoResult
@@ -146,6 +147,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
                 routing, what estimator, scorer and splitter ask for.
         """
         given = self._given()
+        self._check_running()
         if y is None and get_tags(self).target_tags.required:
             raise ValueError("This BanditSearchCV estimator requires y to be passed, but the target y is None.")
         scorers, _ = self._get_scorers()
@@ -169,6 +171,12 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
             self._search(study, training)
             self._tell(study, training, scorers)
         return self
+
+    def _check_running(self) -> None:
+        """Refuse wrong arguments of how to run before a study is stored."""
+        effective_n_jobs(self.n_jobs)
+        if self.pull_timeout is not None:
+            checks.seconds("pull_timeout", self.pull_timeout)
 
     # -- what is searched
 
