@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from .safe_text import safe_text
+
 if TYPE_CHECKING:
     from .view import StudyView
 
@@ -42,7 +44,7 @@ class Progress:
         clock = [TimeElapsedColumn()] if self._total is None else [TimeRemainingColumn(compact=True), TextColumn("left")]
         self._bar = Progress(*columns, *clock, console=console)
         self._bar.start()
-        name = self._study.name.replace("[", r"\[")
+        name = safe_text(self._study.name).replace("[", r"\[")
         self._task = self._bar.add_task(name, total=self._total, completed=self._study.tally.steps, line="")
         self._began, self._before = time.monotonic(), self._study.tally.pulls + self._study.tally.failures
 

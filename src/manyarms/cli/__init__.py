@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import ManyarmsError
 from ..version import __version__
 from . import fit, keep, look, predict, race, start
+from .terminal import say
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,11 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
         code = 0
     except (ManyarmsError, ImportError, OSError, ValueError, TypeError) as error:
-        print(f"manyarms: {error}", file=sys.stderr)
+        say(error)
         code = 1 if isinstance(error, ManyarmsError) else 2
     sys.exit(code)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning in one line, without the place in the code that gave it."""
-    print(f"manyarms: {message}", file=sys.stderr)
+    say(message)

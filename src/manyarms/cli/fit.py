@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ManyarmsError, ManyarmsWarning, StudyMismatch
 from .job import HOLDOUT, STUDY, TIME, Job, job_of
+from .terminal import say, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,15 +127,15 @@ def _problem(job: Job, notes: list[str]) -> tuple[Problem, str]:
     from ..tables.metrics import DEFAULT, check_suits
     from ..tables.problem import problem_of
 
-    def say(note: str) -> None:
-        notes.append(note)
-        print(f"manyarms: {note}", file=sys.stderr)
+    def note(text: str) -> None:
+        notes.append(text)
+        say(text)
 
     options = job.options
     reading = {"rows": options.rows, "seed": options.seed, "encoding": options.encoding, "delimiter": options.delimiter}
     copies = 3.0 + options.workers  # the table, its two parts, and one prepared for training in each process
-    frame = read_table(job.path, **reading, copies=copies, say=say)
-    problem = problem_of(frame, options.target, options.task, options.holdout, options.seed, say)
+    frame = read_table(job.path, **reading, copies=copies, say=note)
+    problem = problem_of(frame, options.target, options.task, options.holdout, options.seed, note)
     metric = options.metric or DEFAULT[problem.task]
     check_suits(metric, problem.task, problem.target)
     _describe(job, problem, metric, frame)
@@ -147,15 +147,15 @@ def _describe(job: Job, problem: Problem, metric: str, frame: pd.DataFrame) -> N
     from ..tables.names import counted
 
     target = problem.target
-    print(f"{job.path.name}: {counted(len(frame), 'row')}, {counted(len(frame.columns), 'column')}")
-    print(f"{problem.task} of {target.name}, as {problem.why}, by {metric}")
+    show(f"{job.path.name}: {counted(len(frame), 'row')}, {counted(len(frame.columns), 'column')}")
+    show(f"{problem.task} of {target.name}, as {problem.why}, by {metric}")
     if problem.task == "classification":
         counts = target.value_counts()
         shown = ", ".join(f"{label} ({count:,})" for label, count in counts.head(_SHOWN).items())
         more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
-        print(f"{counted(len(counts), 'class')}: {shown}{more}")
+        show(f"{counted(len(counts), 'class')}: {shown}{more}")
     aside = f", {len(problem.judged[0]):,} held out for the score" if problem.judged else ""
-    print(f"{counted(len(problem.rows), 'row')} to train on{aside}", flush=True)
+    show(f"{counted(len(problem.rows), 'row')} to train on{aside}", flush=True)
 
 
 def _model(job: Job, problem: Problem, metric: str, done: int | None) -> Any:

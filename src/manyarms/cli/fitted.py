@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from ..tables.writing import write_frame, write_text
 from ..view import load_study
 from .job import STUDY, Job
 from .look import print_table
+from .terminal import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +127,7 @@ class Fitted:
             return score(self.model, self.metric, *self.problem.judged)
         except ValueError as error:  # classes that are not among the few rows held out, say
             self.notes.append(f"no score on the rows held out: {' '.join(str(error).split())}")
-            print(f"manyarms: {self.notes[-1]}", file=sys.stderr)
+            say(self.notes[-1])
             return None
 
     # -- the report
@@ -137,7 +137,7 @@ class Fitted:
         from ..report import Findings, charts, report_page
 
         if not charts.available():
-            print('manyarms: no report.html, which needs plotly: pip install "manyarms[report]"', file=sys.stderr)
+            say('no report.html, which needs plotly: pip install "manyarms[report]"')
             return False
         pulls = self._pulls()
         findings = Findings(

@@ -20,6 +20,7 @@ from ..journal.database import shown_storage
 from ..journal.sql import upgrade_storage
 from ..view import StudyView
 from .stored import add_storage, add_study, chosen_name, stored_study
+from .terminal import show
 
 
 def add_commands(commands: Any) -> None:
@@ -51,9 +52,9 @@ def _verify(options: argparse.Namespace) -> int:
     finally:
         journal.close()
     for problem in wrong:
-        print(f"{name}: {problem}", file=sys.stderr)
+        show(f"{name}: {problem}", file=sys.stderr)
     found = f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}" if wrong else "all is well"
-    print(f"{name}: {events} events, {found}")
+    show(f"{name}: {events} events, {found}")
     return 1 if wrong else 0
 
 

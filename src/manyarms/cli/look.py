@@ -19,11 +19,13 @@ from ..checkpoints import SEAL
 from ..frames import arm_status
 from ..journal.sql import study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
+from ..safe_text import safe_text
 from ..spaces import to_json
 from ..strategies import complete
 from ..study import Study
 from ..view import checkpoint_path, load_study
 from .stored import add_study, chosen_name, recommended_arm, stored_journal
+from .terminal import show
 
 _FAILURE = "most frequent failure"
 _SELDOM = ("failed", "in flight", "retrained")
@@ -68,7 +70,7 @@ def _status(options: argparse.Namespace) -> int:
         print_table(rows)
         for row in rows:
             if row[_FAILURE]:
-                print(f"{row['study']}: {_FAILURE}: {row[_FAILURE]}", file=sys.stderr)
+                show(f"{row['study']}: {_FAILURE}: {row[_FAILURE]}", file=sys.stderr)
     return 0
 
 
@@ -116,7 +118,7 @@ def _best(options: argparse.Namespace) -> int:
         _print_json(answer)
     else:
         for key, value in answer.items():
-            print(f"{key}: {json.dumps(value) if key == 'config' else value}")
+            show(f"{key}: {json.dumps(value) if key == 'config' else value}")
     if note is not None:
         print(note, file=sys.stderr)
     return 0
@@ -229,5 +231,5 @@ def _cell(value: Any) -> Text:
     if isinstance(value, float):
         return Text(f"{value:.6g}")
     if isinstance(value, list):
-        return Text(",".join(map(str, value)))
-    return Text(str(value))  # a plain string would be read as markup, and :names: of emoji drawn
+        return Text(safe_text(",".join(map(str, value))))
+    return Text(safe_text(value))  # a plain string would be read as markup, and :names: of emoji drawn

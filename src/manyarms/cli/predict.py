@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .fit import add_reading, own_warnings
 from .job import check_packages
+from .terminal import say, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,15 +53,15 @@ def _predict(options: argparse.Namespace) -> int:
     if options.proba and read_facts(Path(options.model)).classes is None:
         raise ValueError("--proba needs a model of classes, got one of numbers")
     with own_warnings(), explained(options.data):
-        model = load_model(options.model, _say)
+        model = load_model(options.model, say)
         reading = {"rows": options.rows, "encoding": options.encoding, "delimiter": options.delimiter}
-        frame = model.read(options.data, **reading, say=_say)
+        frame = model.read(options.data, **reading, say=say)
         predictions = _predictions(model, frame, options.proba)
     if out is None:
         sys.stdout.write(predictions.to_csv(index=False))
     else:
         write_frame(out, predictions)
-        print(f"{counted(len(predictions), 'prediction')} written to {out}", file=sys.stderr)
+        show(f"{counted(len(predictions), 'prediction')} written to {out}", file=sys.stderr)
     with own_warnings():
         _tell_score(model, frame)
     return 0
@@ -76,7 +77,7 @@ def _checked(out: Path) -> Path:
 
 def _predictions(model: Any, frame: pd.DataFrame, proba: bool) -> pd.DataFrame:
     """A column of predictions and, if asked for, one for each class."""
-    answers: pd.DataFrame = model.predict(frame, _say).to_frame()
+    answers: pd.DataFrame = model.predict(frame, say).to_frame()
     if proba:
         likely = model.predict_proba(frame, lambda note: None)
         answers = answers.join(likely.rename(columns=lambda label: f"probability of {label}"))
@@ -91,10 +92,6 @@ def _tell_score(model: Any, frame: pd.DataFrame) -> None:
     try:
         score = model.score(frame, lambda note: None)
     except ValueError as error:
-        _say(f"no score by {facts.metric}: {' '.join(str(error).split())}")
+        say(f"no score by {facts.metric}: {' '.join(str(error).split())}")
     else:
-        print(f"{facts.metric} by the column {facts.target!r}: {score:.4f}", file=sys.stderr)
-
-
-def _say(note: str) -> None:
-    print(f"manyarms: {note}", file=sys.stderr)
+        show(f"{facts.metric} by the column {facts.target!r}: {score:.4f}", file=sys.stderr)

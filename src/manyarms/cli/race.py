@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
+from .terminal import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +121,7 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError("nobody races on nothing: choose other --problems, --half, --strategies or --peers")
     if not options.quiet:
         for note in absent + unavailable:
-            print(f"manyarms: {note}", file=sys.stderr)
+            say(note)
     return _compete(heats, again, workers, patience, options)
 
 
@@ -173,9 +174,9 @@ def _complain(failed: list[Finished]) -> None:
         first.setdefault(kind, finished.heat)
     for kind, heat in first.items():
         more = f" (and {counts[kind] - 1} more like it)" if counts[kind] > 1 else ""
-        print(f"manyarms: {heat} failed: {kind[1]}{more}", file=sys.stderr)
+        say(f"{heat} failed: {kind[1]}{more}")
     if failed:
-        print("manyarms: run the same line again to try again what failed", file=sys.stderr)
+        say("run the same line again to try again what failed")
 
 
 def _publish(rows: pd.DataFrame, options: argparse.Namespace) -> None:

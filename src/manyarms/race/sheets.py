@@ -11,6 +11,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from ..safe_text import safe_text
+
 NOTHING = "–"
 
 
@@ -40,11 +42,11 @@ class Sheet:
         """For a terminal."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for number, name in enumerate(self.columns):
-            table.add_column(Text(name), justify="left" if number < self.left else "right", overflow="fold")
+            table.add_column(_text(name), justify="left" if number < self.left else "right", overflow="fold")
         for row, cells in enumerate(self.rows):
-            styled = [Text(cell, "bold green" if (row, column) in self.best else "") for column, cell in enumerate(cells)]
+            styled = [_text(cell, "bold green" if (row, column) in self.best else "") for column, cell in enumerate(cells)]
             table.add_row(*styled, end_section=row in self.sections)
-        return Group(Text(self.title, "bold"), table, *([Text(self.note, "dim")] if self.note else []))
+        return Group(_text(self.title, "bold"), table, *([_text(self.note, "dim")] if self.note else []))
 
     def markdown(self) -> str:
         """For a page."""
@@ -53,6 +55,11 @@ class Sheet:
         for row, cells in enumerate(self.rows):
             lines.append(_line([f"**{cell}**" if (row, at) in self.best else cell for at, cell in enumerate(cells)]))
         return "\n".join([f"### {self.title}", "", *lines, *(["", self.note] if self.note else [])]) + "\n"
+
+
+def _text(cell: str, style: str = "") -> Text:
+    """Names in a file of results may be somebody else's."""
+    return Text(safe_text(cell, keep="\n"), style)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,0 +1,35 @@
+"""Text from elsewhere, made safe to print on a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode's categories of what a terminal obeys rather than shows: controls (C0 and C1), formats (such as overrides of the
+writing direction), lone surrogates, and separators of lines and paragraphs."""
+
+
+def safe_text(text: object, keep: str = "") -> str:
+    r"""The text with everything that a terminal would obey rather than show written as an escape.
+
+    Names, reasons and configs in a storage may be somebody else's, and could move the cursor or hide what is printed.
+
+    Args:
+        text: What to show.
+        keep: Characters to leave as they are, such as "\n" where there may be several lines.
+
+    >>> safe_text("\x1b[2Jall is well\x9b1m\u202e")
+    '\\x1b[2Jall is well\\x9b1m\\u202e'
+    """
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(letter if letter in keep or not _is_hidden(letter) else _escaped(letter) for letter in shown)
+
+
+def _is_hidden(letter: str) -> bool:
+    return unicodedata.category(letter) in _HIDDEN
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
