@@ -1,5 +1,7 @@
 """What a worker process gets: the function, once; its environment; a device. And what is said if it cannot."""
 
+import json
+import multiprocessing
 import multiprocessing.connection
 import os
 import subprocess
@@ -8,6 +10,7 @@ import tempfile
 import threading
 import types
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -47,6 +50,24 @@ def test_a_script_needs_no_main_guard_and_workers_load_what_others_saved_of_its_
     script.write_text(_SCRIPT)
     answer = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert answer.stdout == "{'told'} True 1.0 True\n", answer.stderr
+
+
+@pytest.mark.parametrize("sent", ["nothing", "a function", "a broken function"])
+def test_a_worker_whose_study_ends_while_it_starts_says_nothing(sent):
+    """The end of the pipe is seen before that of the lifeline, which stays open here."""
+    ours, theirs = multiprocessing.Pipe()
+    lifeline, held = os.pipe()
+    arguments = [str(theirs.fileno()), str(lifeline), json.dumps(sys.path)]
+    if sent != "nothing":
+        ours.send_bytes(cloudpickle.dumps(len) if sent == "a function" else b"no pickle")
+    ours.close()
+    command = [sys.executable, "-c", processes._BOOT, *arguments]
+    options = {"pass_fds": (theirs.fileno(), lifeline), "start_new_session": True}
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    theirs.close()
+    for end in (lifeline, held):
+        os.close(end)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
 
 
 def test_a_big_closure_is_sent_once_to_each_worker(tmp_path, monkeypatch):

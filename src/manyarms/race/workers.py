@@ -163,8 +163,8 @@ def _serve(connection: Connection[Any, Any], lifeline: Connection[Any, Any], fun
     os.setsid()  # so that Ctrl-C does not reach it, and what it starts can be ended with it
     die_with(lifeline.fileno())
     warnings.simplefilter("ignore")  # they would come once from every process
-    connection.send(_READY)
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError):  # the race has ended, perhaps while this process was starting
+        connection.send(_READY)
         while True:
             connection.send(_attempt(function, connection.recv()))
 

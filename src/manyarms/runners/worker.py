@@ -23,21 +23,24 @@ def main(pipe: int, lifeline: int) -> None:
     """Serve the study on the other end of `pipe`; die with it, even in the middle of a pull."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the study's to handle
     die_with(lifeline)
-    connection = Connection(pipe)
+    with contextlib.suppress(EOFError, OSError):  # the study has ended, perhaps while this process was starting
+        serve(Connection(pipe))
+
+
+def serve(connection: Connection) -> None:
+    """Load the function, then run each task that comes, until the pipe is closed."""
+    code = connection.recv_bytes()
     try:
-        function = cloudpickle.loads(connection.recv_bytes())
-    except EOFError:
-        return
+        function = cloudpickle.loads(code)
     except BaseException:
         connection.send(traceback.format_exc())
         return
     connection.send(READY)
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            outcome = execute(function, pickle.loads(connection.recv_bytes()))
-            with contextlib.suppress(Exception):  # the function may have closed it, or its reader may be gone
-                sys.stdout.flush()
-            connection.send_bytes(cloudpickle.dumps(outcome))
+    while True:
+        outcome = execute(function, pickle.loads(connection.recv_bytes()))
+        with contextlib.suppress(Exception):  # the function may have closed it, or its reader may be gone
+            sys.stdout.flush()
+        connection.send_bytes(cloudpickle.dumps(outcome))
 
 
 def die_with(lifeline: int) -> None:
