@@ -12,7 +12,7 @@ from .budget import Budget
 from .checkpoints import Checkpoints
 from .journal import Journal
 from .runners.execute import Function, takes_config
-from .strategies import AdaptiveMutantUCB, Strategy
+from .strategies import AdaptiveMutantUCB, Strategy, strategy_factory
 from .study import Study
 
 MAX_STEPS = 10
@@ -25,7 +25,7 @@ def tune(
     *,
     budget: int | str | Budget,
     max_steps: int | None = None,
-    strategy: Callable[..., Strategy] | None = None,
+    strategy: str | Callable[..., Strategy] | None = None,
     storage: str | os.PathLike[str] | Journal | None = None,
     name: str = "study",
     checkpoints: Checkpoints | str | None = None,
@@ -42,8 +42,8 @@ def tune(
         space: a `Space`, or anything with `sample` and `mutate`.
         budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
         max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
-        strategy: called with the space, budget, max_steps and seed: a class such as `ma.RandomSearch`. By default
-            `AdaptiveMutantUCB`.
+        strategy: The name of a strategy, such as "asha" or "random"; or a class or function that is called with the space,
+            budget, max_steps and seed, such as `ma.RandomSearch`. By default `AdaptiveMutantUCB`.
         storage, name, checkpoints, direction, bounds, origin: as for `Study`.
         seed: same seed, same search.
         options: workers, timeout, retries and the rest of what `Study.optimize` takes.
@@ -60,9 +60,7 @@ def tune(
     limits = Budget.of(budget)
     if max_steps is None:
         max_steps = 1 if takes_config(function) else MAX_STEPS
-    make = AdaptiveMutantUCB if strategy is None else strategy
-    if not callable(make):
-        raise TypeError(f"strategy must be a class such as ma.RandomSearch, or a function that makes one, got {strategy!r}")
+    make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
     study = Study(
         make(space, budget=limits.steps, max_steps=max_steps, seed=seed),
         storage=storage,

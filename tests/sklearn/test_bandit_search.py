@@ -183,8 +183,9 @@ def test_a_budget_may_be_a_time():
     assert search.study_.tally.seconds >= 0.2
 
 
-def test_any_strategy_may_search():
-    search = BanditSearchCV(TREES, RATES, strategy=ma.ASHA, **QUICK).fit(X, y)
+@pytest.mark.parametrize("strategy", [ma.ASHA, "asha"])
+def test_any_strategy_may_search(strategy):
+    search = BanditSearchCV(TREES, RATES, strategy=strategy, **QUICK).fit(X, y)
     assert search.study_.header["strategy"] == "ASHA"
 
 

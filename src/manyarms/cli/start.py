@@ -16,9 +16,9 @@ from typing import Any
 
 import cloudpickle
 
-from .. import strategies
 from ..budget import Budget
 from ..errors import ManyarmsError
+from ..strategies import strategy_class
 from ..tuning import tune
 from .look import print_status
 from .stored import DEFAULT, add_study, chosen_name, default_storage, stored_study
@@ -27,7 +27,7 @@ _RUN = """examples:
   manyarms run train.py:train --budget 500
   manyarms run train.py:train --budget 2h --workers 4 --storage digits.db --set exploration=0.01
 
-The script defines the function, as train(pull) or train(config), and a space, as a global named `space`.
+The script defines the function, as train(pull) or train(config), and a space, as a global named `space`: a Space, or a dict.
 Run the same line again after any interruption, or with a larger budget, and the search goes on."""
 
 
@@ -40,7 +40,9 @@ def add_commands(commands: Any) -> None:
     run.add_argument("--budget", required=True, help='in all, over all runs: steps such as 500, or training time such as "2h"')
     run.add_argument("--space", default="space", help="name of the space in the script (default: space)")
     run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 10, or 1 for train(config))")
-    run.add_argument("--strategy", default="AdaptiveMutantUCB", help="strategy (default: %(default)s)")
+    run.add_argument(
+        "--strategy", default="AdaptiveMutantUCB", help="name of the strategy, such as asha or random (default: %(default)s)"
+    )
     run.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy; may be repeated"
     )
@@ -114,7 +116,7 @@ def _search(origin: Mapping[str, Any], budget: int | str | Budget, options: argp
     function = _member(module, origin["target"].rpartition(":")[2])
     if not callable(function):
         raise ValueError(f"target must name a function, got {function!r}")
-    kind = _strategy(origin["strategy"])
+    kind = strategy_class(origin["strategy"])
     settings = _settings(origin["set"], kind)
     study = tune(
         function,
@@ -174,18 +176,6 @@ def _member(module: ModuleType, name: str) -> Any:
         known = ", ".join(sorted(key for key in vars(module) if not key.startswith("_"))[:20])
         raise ValueError(f"{module.__name__} has no {name!r}; it has {known or 'nothing'}")
     return getattr(module, name)
-
-
-def _strategy(name: str) -> Any:
-    known = [key for key in strategies.__all__ if _takes_a_space(getattr(strategies, key))]
-    if name not in known:
-        raise ValueError(f"strategy must be one of {', '.join(known)}, got {name!r}")
-    return getattr(strategies, name)
-
-
-def _takes_a_space(kind: Any) -> bool:
-    """Whether it is a strategy that is made from a space and settings: a cascade needs a script."""
-    return hasattr(kind, "plan") and "space" in inspect.signature(kind).parameters
 
 
 def _settings(pairs: list[str], kind: type) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..errors import NoResult
 from ..journal import Journal
-from ..strategies import AdaptiveMutantUCB, Cascade
+from ..strategies import AdaptiveMutantUCB, Cascade, strategy_factory
 from ..study import Study
 from .failures import FirstError, FitsFailed, warn_of
 from .offered import Offered, estimators_of
@@ -57,7 +57,8 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
     Args:
         estimator: what to train; or a dict of names to (estimator, space), to choose among several.
         space: a `Space`; or a dict of names to lists and distributions, or a list of such, as for `RandomizedSearchCV`.
-        strategy: called with the space, budget, max_steps and seed: a class such as `ma.ASHA`. By default `AdaptiveMutantUCB`.
+        strategy: The name of a strategy, such as "asha"; or a class or function that is called with the space, budget,
+            max_steps and seed, such as `ma.ASHA`. By default `AdaptiveMutantUCB`.
         resource: what grows from slice to slice. "auto" takes trees or epochs where the estimator can go on with them, else
             rows. Or "n_samples" (rows), "partial_fit" (epochs), or a parameter that counts rounds: "n_estimators",
             "clf__max_iter". "folds" trains on one fold more. None trains each candidate at once.
@@ -88,7 +89,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         **{name: BaseSearchCV._parameter_constraints[name] for name in _SHARED},
         "estimator": [HasMethods(["fit"]), dict],
-        "strategy": [callable, None],
+        "strategy": [callable, str, None],
         "resource": [str, None],
         "max_steps": [Interval(Integral, 1, None, closed="left")],
         "budget": [Interval(Integral, 1, None, closed="left"), str, Budget, None],
@@ -101,7 +102,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         estimator: Any,
         space: Any = None,
         *,
-        strategy: Callable[..., Any] | None = None,
+        strategy: str | Callable[..., Any] | None = None,
         resource: str | None = "auto",
         max_steps: int = 10,
         budget: int | str | Budget | None = None,
@@ -238,7 +239,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         return _TRAININGS * max(candidate.max_steps for candidate in _listed(training.candidates).values())
 
     def _strategy(self, training: Training, found: Mapping[str, Searched], budget: int | None, seed: int | None) -> Any:
-        make = _by_every_step if self.strategy is None else self.strategy
+        make: Callable[..., Any] = _by_every_step if self.strategy is None else strategy_factory(self.strategy)
         steps = {name: candidate.max_steps for name, candidate in _listed(training.candidates).items()}
         most = {name: _whole(n_configs(part.space) * steps[name]) for name, part in found.items()}
         limits = [limit for limit in (budget, _total(most.values())) if limit is not None]

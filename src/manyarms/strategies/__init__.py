@@ -12,6 +12,7 @@ from .harmonica import Harmonica
 from .hyperband import Hyperband
 from .infinite_ucb_e import InfiniteUCBE
 from .mutant_ucb import MutantUCB
+from .names import strategy_class, strategy_factory
 from .partition import Region
 from .partition_ucb import PartitionUCB
 from .pickers import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
@@ -52,4 +53,6 @@ __all__ = [
     "is_built_in",
     "kind_of",
     "restart",
+    "strategy_class",
+    "strategy_factory",
 ]

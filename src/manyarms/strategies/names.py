@@ -1,0 +1,56 @@
+"""Strategies by name."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .protocol import Strategy
+
+SHORT_NAMES = {
+    "adaptive": "AdaptiveMutantUCB",
+    "evolution": "SteadyStateEA",
+    "halving": "SuccessiveHalving",
+    "random": "RandomSearch",
+}
+"""Names that are shorter than those of the classes."""
+
+
+def strategy_classes() -> dict[str, type[Any]]:
+    """The strategies that are made of a space and settings, by class name. A `Cascade` is not: it needs children."""
+    package = importlib.import_module(__package__)
+    classes = {name: getattr(package, name) for name in package.__all__}
+    return {
+        name: kind for name, kind in classes.items() if hasattr(kind, "plan") and "space" in inspect.signature(kind).parameters
+    }
+
+
+def strategy_class(name: str) -> type[Any]:
+    """The strategy with this name. Case, hyphens, underscores and spaces do not matter.
+
+    >>> strategy_class("mutant-ucb").__name__, strategy_class("random").__name__
+    ('MutantUCB', 'RandomSearch')
+    """
+    classes = strategy_classes()
+    known = {_plain(key): kind for key, kind in classes.items()} | {key: classes[long] for key, long in SHORT_NAMES.items()}
+    if _plain(name) not in known:
+        shorter = ", ".join(f"{key} for {long}" for key, long in SHORT_NAMES.items())
+        raise ValueError(f"strategy must be one of {', '.join(sorted(classes))} (or {shorter}), got {name!r}")
+    return known[_plain(name)]
+
+
+def strategy_factory(strategy: str | Callable[..., Strategy]) -> Callable[..., Strategy]:
+    """What makes a strategy from a space and settings: a class by its name, or what was given."""
+    if isinstance(strategy, str):
+        return strategy_class(strategy)
+    if not callable(strategy):
+        raise TypeError(
+            f"strategy must be a name such as 'asha', or a class or function that takes a space and settings, got {strategy!r}"
+        )
+    return strategy
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
