@@ -12,6 +12,7 @@ from .budget import Budget
 from .checkpoints import Checkpoints
 from .journal import Journal
 from .runners.execute import Function, takes_config
+from .spaces import as_space
 from .strategies import AdaptiveMutantUCB, Strategy, strategy_factory
 from .study import Study
 
@@ -39,7 +40,8 @@ def tune(
 
     Args:
         function: `train(pull)` trains a slice and returns its reward; `train(config)` is one whole training.
-        space: a `Space`, or anything with `sample` and `mutate`.
+        space: A `Space`; a dict such as `{"rate": (0.0, 1.0), "width": [16, 32, 64]}`, see `manyarms.spaces.as_space`; or any
+            object with `sample` and `mutate`.
         budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
         max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
         strategy: The name of a strategy, such as "asha" or "random"; or a class or function that is called with the space,
@@ -49,7 +51,7 @@ def tune(
         options: workers, timeout, retries and the rest of what `Study.optimize` takes.
 
     >>> import manyarms as ma
-    >>> space = ma.Space(x=ma.Float(-1, 1), y=ma.Float(-1, 1))
+    >>> space = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
     >>> study = ma.tune(lambda config: -config["x"] ** 2 - config["y"] ** 2, space, budget=300, seed=0, progress=False)
     >>> study.best_reward > -0.05
     True
@@ -62,7 +64,7 @@ def tune(
         max_steps = 1 if takes_config(function) else MAX_STEPS
     make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
     study = Study(
-        make(space, budget=limits.steps, max_steps=max_steps, seed=seed),
+        make(as_space(space), budget=limits.steps, max_steps=max_steps, seed=seed),
         storage=storage,
         name=name,
         checkpoints=checkpoints,

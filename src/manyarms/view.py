@@ -15,6 +15,7 @@ from .errors import NoResult, StudyMismatch, StudyNotFound
 from .header import restored_strategy
 from .journal import Journal, open_journal
 from .knowledge import Knowledge
+from .spaces import as_space
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -161,8 +162,8 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     header = journal.header
     if header is None:
         raise StudyNotFound(f"there is no study {name!r} here")
-    strategy = None if space is None else restored_strategy(header, space)
-    if strategy is not None:  # replayed at once: nothing else shows that it is the space of the study
+    strategy = restored_strategy(header, None if space is None else as_space(space))  # refuses an unknown one
+    if strategy is not None and space is not None:  # replayed at once: nothing else shows that it is the study's space
         knowledge = Knowledge(strategy, header["direction"], header["bounds"])
         knowledge.replay(journal)
         return StudyView(journal, header, knowledge.tally, knowledge)

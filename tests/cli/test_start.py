@@ -51,6 +51,16 @@ def test_a_password_in_the_default_storage_is_shown_nowhere(manyarms, monkeypatc
 # -- run
 
 
+def test_run_takes_a_dict_for_the_space_and_a_strategy_by_any_spelling_of_its_name(manyarms):
+    Path("plain.py").write_text('space = {"x": (0.0, 1.0), "n": [1, 2, 4]}\n\ndef train(config):\n    return config["x"]\n')
+    for command in ("run plain.py:train --budget 9 --strategy random-search --seed 0", "resume --budget 12"):
+        answer = manyarms(*command.split())
+        assert answer.code == 0, answer.err
+    (row,) = manyarms("status", "--json").data
+    assert row["strategy"] == "RandomSearch" and row["pulls"] == 12
+    assert set(manyarms("best", "--json").data["config"]) == {"x", "n"}
+
+
 def test_run_searches_and_says_what_it_found(manyarms):
     answer = manyarms("run", "train.py:train", "--budget", 40, "--max-steps", 3, "--seed", 0)
     assert answer.code == 0
@@ -147,7 +157,7 @@ MISTAKES = {
     "run train.py --budget 40": (2, "target must be script.py:function or package.module:function, got 'train.py'"),
     "run train --budget 40": (2, "target must be script.py:function or package.module:function, got 'train'"),
     "run train.py:train --budget 40 --space room": (2, "train has no 'room'"),
-    "run train.py:train --budget 40 --space nothing": (2, "space must have the methods sample(rng) and mutate(config, rng)"),
+    "run train.py:train --budget 40 --space nothing": (2, "or an object with the methods sample(rng) and mutate(config, rng)"),
     "run train.py:train --budget soon": (2, "budget must be"),
     "run train.py:train --budget 0": (2, "budget must be at least 1, got 0"),
     "run train.py:train --budget=-5": (2, "budget must be at least 1, got -5"),

@@ -49,6 +49,14 @@ def test_values_become_plain_and_stay_within_their_bounds():
     assert [type(value) for value in config.values()] == [float, int, str]
 
 
+def test_numbers_with_steps_are_searched_by_the_number_of_their_value():
+    space = Space(x=Float(0, 1, step=0.1), n=Int(8, 64, step=8), same=Float(2, 3, step=5))
+    flat = Flat(space)
+    assert [(leaf.name, leaf.parameter) for leaf in flat.leaves] == [("x", Int(0, 10)), ("n", Int(0, 7))]
+    for values, config in (({"x": 3, "n": 0}, {"x": 0.3, "n": 8}), ({"x": np.int64(10), "n": 7.0}, {"x": 1.0, "n": 64})):
+        assert flat.config(values) == {**config, "same": 2.0} and space.contains(flat.config(values))
+
+
 def test_no_config_shares_its_values_with_the_space():
     config = Flat(CONDITIONAL).config({"rate": 0.1, "width": 3, "depth": 2, "size": 0, "kind": 0, "only/0/inner": 0})
     config["constant"].append(3)

@@ -121,6 +121,7 @@ def test_what_is_no_space_is_refused_with_the_name_of_the_parameter(space, messa
         ({"a": [1, 2, 3], "b": ["x", "y"]}, 6),
         ([{"a": [1, 2]}, {"b": [1, 2, 3]}], 5),
         (ma.Space(n=ma.Int(1, 4), one=ma.Int(2, 2), c=7), 4),
+        (ma.Space(n=ma.Int(1, 9, step=4), x=ma.Float(0, 1, step=0.5), one=ma.Float(2, 2)), 9),
         ({"a": [1, 2], "b": stats.uniform(0, 1)}, math.inf),
         (ma.Space(k=ma.Choice("a", ma.Space(k="b", n=ma.Int(1, 3)))), 4),
     ],

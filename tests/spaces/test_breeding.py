@@ -17,6 +17,7 @@ SPACES = {
         x=Float(0, 1), model=Choice("knn", Space(model="svm", C=Float(0.1, 10), kernel=Choice("rbf", "linear"))), fixed=[1, 2]
     ),
     "nested": Space(inner=Space(a=Float(0, 1), b=Int(0, 3)), one=Choice("only")),
+    "steps": Space(rate=Float(0, 1, step=0.1), width=Int(8, 64, step=8), x=Float(0, 1)),
     "one parameter": Space(x=Int(0, 1)),
     "nothing varies": Space(x=3),
 }
@@ -65,7 +66,7 @@ def test_none_can_be_asked_for(space):
         assert brood[0].shape == (0, space.dimension) and made(brood) == []
 
 
-@pytest.mark.parametrize("name", ["numbers", "choices", "conditions", "nested", "one parameter"])
+@pytest.mark.parametrize("name", ["numbers", "choices", "conditions", "nested", "steps", "one parameter"])
 def test_nearly_every_mutant_differs_from_its_parent(name):
     space, rng = SPACES[name], np.random.default_rng(2)
     config = space.sample(rng)
@@ -100,6 +101,16 @@ def test_whole_numbers_move_to_another_whole_number_even_by_the_least_step(size,
     nursery, config = breeder(space), {"x": at}
     children = made(nursery.mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0)))
     assert all(child != config and 1 <= child["x"] <= 4 for child in children)
+
+
+@given(size=st.floats(0, 2), at=st.integers(0, 4))
+def test_numbers_with_steps_move_to_another_value_even_by_the_least_step(size, at):
+    for space, config in (
+        (Space(x=Float(0, 1, step=0.25)), {"x": 0.25 * at}),
+        (Space(x=Int(3, 15, step=3)), {"x": 3 + 3 * at}),
+    ):
+        brood = breeder(space).mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0))
+        assert all(child != config and space.contains(child) for child in made(brood))
 
 
 def test_a_space_that_knows_nothing_of_this_is_asked_one_by_one():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from manyarms.spaces import Choice, Float, Int, Space, from_configspace, from_scipy
+from manyarms.spaces import Choice, Float, Int, Space, as_space, from_configspace, from_optuna, from_scipy
 from manyarms.testing.spaces import SPACE_CHECKS
 
 try:
@@ -206,6 +206,7 @@ DISTRIBUTIONS = {
     "list": (["l1", "l2", None], Choice("l1", "l2", None)),
     "list of tuples": ([(8,), (8, (4, 4))], Choice([8], [8, [4, 4]])),
     "list of dicts": ([None, {"a": (1, np.float64(2))}], Choice(None, {"a": [1, 2.0]})),
+    "list of one list": ([[8, 8]], Choice([[8, 8]])),
     "range": (range(3), Choice(0, 1, 2)),
     "array": (np.array([0.1, 1.0]), Choice(0.1, 1.0)),
 }
@@ -245,3 +246,59 @@ def test_what_cannot_be_converted_is_refused_by_name(distribution, named, reason
 def test_only_a_mapping_of_distributions_is_converted():
     with pytest.raises(TypeError, match="distributions must map names to lists and distributions, got"):
         from_scipy([{"x": [1, 2]}])
+
+
+try:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+except ImportError:  # stand-ins with the attributes that Optuna's have
+
+    class FloatDistribution:
+        __module__ = "optuna.distributions"
+
+        def __init__(self, low, high, log=False, step=None):
+            self.low, self.high, self.log, self.step = low, high, log, step
+
+    class IntDistribution:
+        __module__ = "optuna.distributions"
+
+        def __init__(self, low, high, log=False, step=1):
+            self.low, self.high, self.log, self.step = low, high, log, step
+
+    class CategoricalDistribution:
+        __module__ = "optuna.distributions"
+
+        def __init__(self, choices):
+            self.choices = tuple(choices)
+
+
+OPTUNA = {
+    "float": (lambda: FloatDistribution(0, 1), Float(0, 1)),
+    "float log": (lambda: FloatDistribution(1e-5, 1, log=True), Float(1e-5, 1, log=True)),
+    "float step": (lambda: FloatDistribution(0, 1, step=0.25), Float(0, 1, step=0.25)),
+    "int": (lambda: IntDistribution(1, 9), Int(1, 9)),
+    "int log": (lambda: IntDistribution(1, 9, log=True), Int(1, 9, log=True)),
+    "int step": (lambda: IntDistribution(8, 64, step=8), Int(8, 64, step=8)),
+    "categorical": (lambda: CategoricalDistribution(["a", None, 1]), Choice("a", None, 1)),
+}
+
+
+@pytest.mark.parametrize(("make", "expected"), OPTUNA.values(), ids=OPTUNA)
+def test_distributions_of_optuna_become_parameters_with_their_steps(make, expected):
+    assert from_optuna({"x": make()}) == as_space({"x": make()}) == Space(x=expected)
+
+
+def test_what_is_no_distribution_of_optuna_is_refused_by_name():
+    class Other:
+        __module__ = "optuna.distributions"
+
+    with pytest.raises(ValueError, match="distributions 'x': must be a FloatDistribution, IntDistribution or Categorical"):
+        from_optuna({"x": Other()})
+    with pytest.raises(TypeError, match="distributions must map names to distributions of Optuna"):
+        from_optuna([1])
+
+
+@needs_configspace
+def test_a_categorical_or_ordinal_with_one_option_that_is_a_list_stays_one_option():
+    one, ordered = cs.Categorical("one", [(8, 8)]), cs.OrdinalHyperparameter("ordered", [(8, 8)])
+    space = from_configspace(cs.ConfigurationSpace({"one": one, "ordered": ordered}))
+    assert space == Space(one=Choice([[8, 8]]), ordered=Choice([[8, 8]], ordered=True))

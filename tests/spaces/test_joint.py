@@ -89,7 +89,7 @@ WRONG = {
     "no dict": ([SVM], TypeError, "spaces must be a dict of names to spaces"),
     "nothing": ({}, ValueError, "spaces must name at least one, got none"),
     "a number as name": ({1: SVM}, TypeError, "names must be text, got 1"),
-    "no space": ({"svm": 3}, TypeError, "space must have the methods"),
+    "no space": ({"svm": 3}, TypeError, "with the methods"),
 }
 
 

@@ -1,6 +1,7 @@
 """Float, Int, Choice and Constant, each on its own."""
 
 import enum
+import json
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from manyarms.spaces import Choice, Constant, Float, Int, Space
+from manyarms.spaces import Choice, Constant, Float, Int, Space, restore
 
 WRONG = {
     "float nan": (lambda: Float(math.nan, 1), ValueError, "low must be finite, got nan"),
@@ -32,15 +33,27 @@ WRONG = {
     "choice of nothing": (lambda: Choice(), ValueError, "options must name at least one value, got none"),
     "choice twice": (lambda: Choice("a", "b", "a"), ValueError, "options must differ, got 'a' twice"),
     "choice of equal lists": (lambda: Choice([1], [1]), ValueError, "options must differ, got [1] twice"),
-    "choice of a tuple": (lambda: Choice((1, 2)), TypeError, "an option must survive JSON unchanged"),
-    "choice of a tuple, hint": (lambda: Choice((1, 2)), TypeError, "got (1, 2); write [1, 2]"),
+    "choice of an empty list": (lambda: Choice([]), ValueError, "options must name at least one value, got none"),
+    "choice of tuples": (lambda: Choice((1, 2), (3, 4)), TypeError, "an option must survive JSON unchanged"),
+    "choice of tuples, hint": (lambda: Choice((1, 2), (3, 4)), TypeError, "got (1, 2); write [1, 2]"),
+    "step of zero": (lambda: Float(0, 1, step=0), ValueError, "step must be above 0, got 0"),
+    "step below zero": (lambda: Int(0, 10, step=-2), ValueError, "step must be at least 1, got -2"),
+    "step that is not whole": (lambda: Int(0, 10, step=0.5), TypeError, "step must be a whole number, got 0.5"),
+    "step of a logarithm": (lambda: Float(1, 9, log=True, step=1), ValueError, "step must be None with log=True, got 1.0"),
+    "step of a whole logarithm": (lambda: Int(1, 9, log=True, step=2), ValueError, "step must be None with log=True, got 2"),
+    "step that rounding swallows": (
+        lambda: Float(1e9, 2e9, step=1e-6),
+        ValueError,
+        "step must be at least 1e-12 of the larger",
+    ),
+    "step nan": (lambda: Float(0, 1, step=math.nan), ValueError, "step must be finite, got nan"),
     "choice of a function": (lambda: Choice("relu", math.tanh), TypeError, "got <built-in function tanh>"),
     "choice of nan": (lambda: Choice(math.nan), TypeError, "an option must survive JSON unchanged"),
     "choice of number keys": (lambda: Choice({1: 2}), TypeError, "got {1: 2}"),
     "choice ordered word": (lambda: Choice(1, ordered="yes"), TypeError, "ordered must be True or False, got 'yes'"),
     "choice of ordered spaces": (lambda: Choice(1, Space(), ordered=True), ValueError, "ordered=True, got Space()"),
     "choice of one space twice": (lambda: Choice(Space(x=Int(1, 3)), Space(x=Int(2, 5))), ValueError, "no value in common"),
-    "choice of a number in a range": (lambda: Choice(Int(1, 3), 2), ValueError, "got Int(low=1, high=3, log=False) and 2"),
+    "choice of a number in a range": (lambda: Choice(Int(1, 3), 2), ValueError, "got Int(1, 3) and 2"),
     "choice of a value in a choice": (lambda: Choice("a", Choice("a", "b")), ValueError, "Choice('a', 'b') and 'a'"),
     "choice of a value of a space": (lambda: Choice({"x": 1}, Space(x=Int(1, 3))), ValueError, "and {'x': 1}"),
     "choice unknown value": (
@@ -63,6 +76,11 @@ PARAMETERS = {
     "int of one value": Int(7, 7),
     "int log": Int(1, 1_000_000, log=True),
     "int as large as floats count": Int(-(2**53), 2**53),
+    "float with a step": Float(-1, 1, step=0.3),
+    "float with many steps": Float(0.1, 1e6, step=1e-5),
+    "float with a step beyond the range": Float(2, 3, step=5),
+    "int with a step": Int(-3, 100, step=4),
+    "int with a step, as large as floats count": Int(-(2**53), 2**53, step=3),
     "choice": Choice("a", None, True, 1, 1.0, [1, 2], {"b": 2}),
     "choice of one": Choice("a"),
     "choice ordered": Choice("s", "m", "l", ordered=True),
@@ -114,7 +132,16 @@ def test_each_real_number_decodes_from_its_own_code(one, two, log, coordinate):
 
 
 @pytest.mark.parametrize(
-    "parameter", [Int(1, 10), Int(-5, 4), Choice(*range(10)), Choice(*"abcdefghij", ordered=True)], ids=repr
+    "parameter",
+    [
+        Int(1, 10),
+        Int(-5, 4),
+        Int(2, 20, step=2),
+        Float(0, 0.9, step=0.1),
+        Choice(*range(10)),
+        Choice(*"abcdefghij", ordered=True),
+    ],
+    ids=repr,
 )
 def test_whole_numbers_and_choices_are_sampled_evenly(parameter):
     rng = np.random.default_rng(1)
@@ -187,3 +214,74 @@ def test_parameters_are_values_that_can_be_compared_and_put_in_sets():
     assert len({Choice("a", "b"), Choice("a", "b"), Choice("a", "b", ordered=True)}) == 2
     with pytest.raises(AttributeError):
         Float(0, 1).low = 2
+
+
+def test_a_single_list_tuple_range_or_array_holds_the_options():
+    for options in (["relu", "tanh"], ("relu", "tanh"), np.array(["relu", "tanh"])):
+        assert Choice(options) == Choice("relu", "tanh") and Choice(options, ordered=True).ordered
+    assert Choice(range(3)).options == (0, 1, 2) and Choice(["only"]).options == ("only",)
+    assert Choice([[8], [8, 8]]) == Choice([8], [8, 8])
+
+
+def test_one_option_that_is_a_list_is_written_as_a_list_of_it():
+    choice = Choice([["a", "b"]])
+    assert choice.options == (["a", "b"],) and not choice.varies
+    assert repr(choice) == "Choice([['a', 'b']])" and eval(repr(choice)) == choice
+    assert restore(choice.describe()) == choice != Choice("a", "b")
+
+
+def test_a_stored_choice_whose_one_option_is_a_list_is_restored_as_it_was():
+    stored = {"space": {"layers": {"choice": [{"constant": ["relu", "tanh"]}], "ordered": False}}}
+    space = restore(stored)
+    assert space.sample(np.random.default_rng(0)) == {"layers": ["relu", "tanh"]} and space.describe() == stored
+
+
+def test_a_number_with_a_step_has_the_values_a_user_would_type():
+    assert all_values(Float(0, 1, step=0.1)) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    assert all_values(Float(0.5, 2, step=0.5)) == [0.5, 1.0, 1.5, 2.0]
+    assert all_values(Int(8, 60, step=8)) == [8, 16, 24, 32, 40, 48, 56]
+    assert all_values(Float(-1, 1 - 1e-15, step=1)) == [-1.0, 0.0, 1.0]  # a bound that was computed and rounded
+
+
+def all_values(number):
+    """Found by decoding the middle of each value's stretch."""
+    n = number.n_values
+    values = [number.decode([(place + 0.5) / n]) for place in range(n)]
+    assert [number.encode(value)[0] for value in values] == pytest.approx([(place + 0.5) / n for place in range(n)])
+    assert (number.low, number.high) == (values[0], values[-1])
+    return values
+
+
+def test_a_number_with_a_step_contains_only_its_values_up_to_rounding():
+    rate = Float(0, 1, step=0.1)
+    assert rate.contains(0.3) and rate.contains(0.1 + 0.2) and rate.contains(1) and rate.contains(0)
+    assert not any(rate.contains(value) for value in (0.35, 1.1, -0.1, math.nan, math.inf, 10**400, True, "0.1"))
+    assert Int(1, 9, step=2).contains(3) and not any(Int(1, 9, step=2).contains(value) for value in (2, 11, -1, 3.0, True))
+
+
+def test_a_step_that_misses_the_upper_bound_moves_it_to_the_last_value():
+    assert (Float(0, 1, step=0.3).high, Int(1, 10, step=4).high) == (0.9, 9)
+    assert Float(0, 1, step=0.3) == Float(0, 0.9, step=0.3) != Float(0, 0.9)
+
+
+def test_a_step_of_one_is_no_step_of_a_whole_number():
+    assert Int(1, 9, step=1) == Int(1, 9) and Int(1, 9, log=True, step=1) == Int(1, 9, log=True)
+    assert Int(1, 9, step=1).describe() == Int(1, 9).describe() == {"int": [1, 9, False]}
+
+
+def test_mutants_of_a_number_with_a_step_are_mostly_near():
+    rng = np.random.default_rng(0)
+    moves = [round(abs(Float(0, 10, step=0.5).mutate(5.0, rng) - 5.0) / 0.5) for _ in range(500)]
+    assert min(moves) == 1 and np.mean(moves) < 3
+    assert {Int(0, 100, step=50).mutate(0, rng, 0.001) for _ in range(20)} == {50}
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=PARAMETERS)
+def test_a_parameter_is_described_restored_and_written_without_loss(parameter):
+    assert restore(json.loads(json.dumps(parameter.describe()))) == parameter
+    assert eval(repr(parameter)) == parameter
+
+
+def test_numbers_are_written_as_they_are_typed():
+    assert repr(Float(0, 1)) == "Float(0, 1)" and repr(Float(1e-5, 0.1, log=True)) == "Float(1e-05, 0.1, log=True)"
+    assert repr(Int(8, 64, step=8)) == "Int(8, 64, step=8)" and repr(Float(0, 1, step=0.5)) == "Float(0, 1, step=0.5)"

@@ -63,6 +63,7 @@ SPACES = {
     ),
     "huge log": lambda: Space(x=Float(1e-300, 1e300, log=True), y=Float(5e-324, 1.7e308, log=True)),
     "tiny log": lambda: Space(x=Float(1.0, 1.0000001, log=True), y=Float(1e-300, 2e-300, log=True)),
+    "steps": lambda: Space(rate=Float(0, 1, step=0.1), width=Int(8, 64, step=8), one=Int(1, 5, step=9)),
     "log whole numbers": lambda: Space(n=Int(1, 1_000_000, log=True)),
     "booleans and numbers": lambda: Space(x=Choice(True, False, 1, 0, 1.0, None)),
     "names of Python": lambda: Space(**{"self": Int(0, 3), "rng": Int(0, 3), "svm:C": Float(0, 1), "": Int(0, 1)}),
@@ -116,9 +117,11 @@ def numbers(draw):
     log = draw(st.booleans())
     if draw(st.booleans()):
         bounds = st.integers(1 if log else -(10**6), 10**6)
-        return Int(*sorted((draw(bounds), draw(bounds))), log=log)
+        return Int(
+            *sorted((draw(bounds), draw(bounds))), log=log, step=None if log else draw(st.none() | st.integers(1, 10**6))
+        )
     bounds = st.floats(1e-12, 1e12) if log else st.floats(-1e12, 1e12)
-    return Float(*sorted((draw(bounds), draw(bounds))), log=log)
+    return Float(*sorted((draw(bounds), draw(bounds))), log=log, step=None if log else draw(st.none() | st.floats(1, 1e12)))
 
 
 @st.composite
@@ -126,9 +129,9 @@ def choices(draw, parts):
     values = draw(st.lists(plain_values, min_size=1, max_size=4, unique_by=lambda value: json.dumps(value, sort_keys=True)))
     values = [value for i, value in enumerate(values) if value not in values[:i]]  # [1] and [True] are one list
     if draw(st.booleans()):
-        return Choice(*values, ordered=draw(st.booleans()))
+        return Choice(values, ordered=draw(st.booleans()))
     spaces = [Space(**{"kind": f"space {i}", **content}) for i, content in enumerate(draw(st.lists(parts, max_size=2)))]
-    return Choice(*values, *spaces)
+    return Choice([*values, *spaces])
 
 
 contents = st.recursive(
@@ -281,7 +284,11 @@ WRONG = {
     "constant not JSON": (lambda: Space(f=print), TypeError, "parameter 'f': a constant must survive JSON unchanged"),
     "constant tuple": (lambda: Space(layers=(8, 8)), TypeError, "got (8, 8); write [8, 8]"),
     "unknown description": (lambda: restore({"graph": []}), ValueError, "description must be of a float, int"),
-    "not a space": (lambda: check_space([1, 2]), TypeError, "space must have the methods sample(rng) and mutate(config, rng)"),
+    "not a space": (
+        lambda: check_space([1, 2]),
+        TypeError,
+        "or an object with the methods sample(rng) and mutate(config, rng)",
+    ),
     "a space without mutate": (lambda: check_space(np.random.default_rng()), TypeError, "without sample"),
 }
 
@@ -317,6 +324,6 @@ def test_the_configs_a_space_begins_with_are_part_of_it():
     assert space.firsts == ({"x": 0.5},)
     assert space != plain and plain.firsts == ()
     assert restore(space.describe()) == space
-    assert repr(space) == "Space(x=Float(low=0.0, high=1.0, log=False)).first({'x': 0.5})"
+    assert repr(space) == "Space(x=Float(0, 1)).first({'x': 0.5})"
     with pytest.raises(ValueError, match="first must be given configs of the space, got {'x': 2}"):
         plain.first({"x": 2})

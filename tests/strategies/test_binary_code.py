@@ -47,6 +47,11 @@ def test_every_number_and_every_choice_has_its_bits():
     ]
 
 
+def test_a_number_with_steps_has_as_many_bits_as_tell_its_values_apart():
+    space = Space(x=Float(0, 1, step=0.5), width=Int(8, 32, step=8), fine=Float(0, 1, step=1e-6))
+    assert [slot.bits for slot in slots(space, 5)] == [2, 2, 5]
+
+
 @pytest.mark.parametrize(
     ("signs", "low", "high"),
     [

@@ -32,8 +32,8 @@ def test_a_wrong_argument_is_named_with_the_rule_and_the_value(arguments, error,
 
 
 def test_what_is_no_space_is_refused():
-    with pytest.raises(TypeError, match="space must have the methods sample"):
-        RandomSearch({"x": (0, 1)})
+    with pytest.raises(TypeError, match="or an object with the methods sample"):
+        RandomSearch([("x", (0, 1))])
 
 
 @pytest.mark.parametrize("workers", [1, 7])

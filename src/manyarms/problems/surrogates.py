@@ -134,7 +134,7 @@ def surrogate_space(description: Mapping[str, Any]) -> Space:
                 return Float(part["lower"], part["upper"], log=part["log"])
             case "uniform_int":
                 return Int(part["lower"], part["upper"], log=part["log"])
-        return Choice(*(option(part["name"], value) for value in part["choices"]))
+        return Choice([option(part["name"], value) for value in part["choices"]])
 
     def option(parent: str, value: str) -> Any:
         active = [child for child, values in children.get(parent, ()) if value in values]

@@ -12,7 +12,10 @@ from ..spaces.parameters import Constant, copy_of
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A number, or a choice by the number of its option; it exists only while its parent has chosen its option."""
+    """A number, or a choice by the number of its option; it exists only while its parent has chosen its option.
+
+    A number with a step is searched by the number of its value, from 0: not every peer has steps.
+    """
 
     name: str
     parameter: Float | Int | Choice
@@ -51,7 +54,12 @@ def _leaves(part: Any, path: str, parent: str | None, option: int | None) -> Ite
             above = (path, number) if decides else (parent, option)
             yield from _leaves(choice, f"{path}/{number}", *above)
     elif isinstance(part, (Float, Int)) and part.varies:
-        yield Leaf(path, part, parent, option)
+        yield Leaf(path, _places(part) if part.step is not None else part, parent, option)
+
+
+def _places(part: Float | Int) -> Int:
+    """The numbers of the values of a number with a step."""
+    return Int(0, int(part.n_values) - 1)
 
 
 def _value(part: Any, path: str, values: Mapping[str, Any]) -> Any:
@@ -61,6 +69,8 @@ def _value(part: Any, path: str, values: Mapping[str, Any]) -> Any:
         number = int(values[path]) if len(part.options) > 1 else 0
         return _value(part.options[number], f"{path}/{number}", values)
     if isinstance(part, (Float, Int)):
+        if part.step is not None:
+            return part.decode(_places(part).encode(int(values[path]) if part.varies else 0))
         kind = int if isinstance(part, Int) else float
         value = kind(values[path]) if part.varies else part.low
         return min(max(value, part.low), part.high)  # a peer's rounding may leave the bounds by a hair

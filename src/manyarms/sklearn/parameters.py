@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import clone
 
-from ..spaces import Choice, Constant, Float, Int, Joint, Space, from_scipy
+from ..spaces import Choice, Constant, Float, Int, Joint, Space, choice_of, from_scipy
 from ..spaces.parameters import plain
 
 _TAIL = 1e-4  # of a distribution, at either end, that is left out: there may be infinity
@@ -71,7 +71,7 @@ class Alternatives:
     def __init__(self, parts: tuple[Plain, ...]) -> None:
         self.parts = parts
         numbered = (Space(**{"": number}, **part.space.parameters) for number, part in enumerate(parts))
-        self.space = Space(**{"": Choice(*numbered)})
+        self.space = Space(**{"": Choice(list(numbered))})
 
     def params(self, config: Any) -> dict[str, Any]:
         """The parameters, by the space they are of."""
@@ -107,10 +107,8 @@ def n_configs(space: Any) -> float:
         return sum(map(n_configs, space.spaces.values()))
     if isinstance(space, Choice):
         return sum(n_configs(option) if isinstance(option, Space) else 1 for option in space.options)
-    if isinstance(space, (Int, Float)) and not space.varies:
-        return 1
-    if isinstance(space, Int):
-        return space.high - space.low + 1
+    if isinstance(space, (Int, Float)):
+        return space.n_values
     return 1 if isinstance(space, Constant) else math.inf
 
 
@@ -138,17 +136,10 @@ def _parameter(values: Any) -> tuple[Any, Callable[[Any], Any] | None]:
         raise TypeError(f"must be a list, a distribution, a Float, an Int or a Choice, got {values!r}")
     options = list(values)
     try:
-        return _choice([plain("an option", option) for option in options]), None
+        return choice_of([plain("an option", option) for option in options]), None
     except TypeError:  # some do not survive JSON: their names do
         named = Named(options)
-        return Choice(*named.options), named
-
-
-def _choice(options: list[Any]) -> Choice:
-    """Numbers that rise or fall are a scale."""
-    numbers = all(isinstance(option, (int, float)) and not isinstance(option, bool) for option in options)
-    steps = np.sign(np.diff(options)) if numbers and len(options) > 2 else np.zeros(1)
-    return Choice(*options, ordered=bool(steps[0] and (steps == steps[0]).all()))
+        return Choice(list(named.options)), named
 
 
 def _distributed(distribution: Any) -> tuple[Any, Callable[[Any], Any] | None]:

@@ -1,11 +1,13 @@
 """What can be made, mutated, crossed and encoded."""
 
 from .choice import Choice
-from .convert import from_configspace, from_scipy
+from .convert import from_configspace, from_optuna, from_scipy
+from .description import restorable, restore
 from .joint import Joint
 from .parameters import Constant, Float, Int
 from .protocol import SpaceLike, from_json, to_json
-from .space import Space, restorable, restore
+from .shorthand import as_space, choice_of
+from .space import Space
 
 __all__ = [
     "Choice",
@@ -15,8 +17,11 @@ __all__ = [
     "Joint",
     "Space",
     "SpaceLike",
+    "as_space",
+    "choice_of",
     "from_configspace",
     "from_json",
+    "from_optuna",
     "from_scipy",
     "restorable",
     "restore",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -89,7 +90,7 @@ class Together:
         self._coordinate = np.full(len(self._blocks), -1)  # of a number; -1 for choices
         self._coordinate[numbers] = [starts[i] for i in numbers]
         self._choices = [int(i) for i in self._varying if i not in numbers]
-        self._whole = [int(i) for i in numbers if isinstance(self._blocks[i][1], Int)]
+        self._stepped = [int(i) for i in numbers if self._blocks[i][1].n_values < math.inf]
 
     def sample(self, count: int, rng: np.random.Generator) -> Brood:
         points = rng.random((count, len(self._owner)))
@@ -134,17 +135,17 @@ class Together:
             rows, parameters, moved = rows[numbers], parameters[numbers], moved[numbers]
         columns = self._coordinate[parameters]
         start = points[rows, columns]
-        if self._whole:
+        if self._stepped:
             moved = self._at_least_one(start, moved, parameters, parent)
         new = np.abs(start + moved) % 2.0  # folded into [0, 1], so that mutations near a bound do not pile up on it
         points[rows, columns] = np.minimum(new, 2.0 - new)
 
     def _at_least_one(self, start: Points, moved: Points, parameters: Numbers, parent: Mapping[str, Any]) -> Points:
-        """Longer moves where they would be too short to change a whole number; to the other side where there is none beyond."""
+        """Lengthen moves that are too short to reach another value of a number with steps; turn them where none lies beyond."""
         least = np.zeros(len(self._blocks))
-        for number in self._whole:
+        for number in self._stepped:
             name, parameter, _ = self._blocks[number]
-            least[number] = _least_step(parameter, parent[name])  # type: ignore[arg-type]  # an Int
+            least[number] = _least_move(parameter, parent[name])
         least = least[parameters]
         moved = np.where(np.abs(moved) < least, np.copysign(least, moved), moved)
         outside = np.abs(start + moved - 0.5) > 0.5
@@ -165,10 +166,10 @@ class Together:
         return config
 
 
-def _least_step(number: Int, value: int) -> float:
-    """The least move of the coordinate, either way, that is sure to change this whole number."""
-    codes = [number.encode(near)[0] for near in (value - 1, value, value + 1) if number.low <= near <= number.high]
-    return max(above - below for below, above in itertools.pairwise(codes))
+def _least_move(number: Any, value: Any) -> float:
+    """The least move of the coordinate, in either direction, that is sure to reach another value."""
+    codes = [number.encode(near)[0] for near in number.around(value)]
+    return float(max(above - below for below, above in itertools.pairwise(codes)))
 
 
 def _is_one_hot(parameter: Parameter) -> bool:

@@ -15,17 +15,21 @@ class Choice:
     """One of a few options. An option that is a `Space` brings parameters that exist only when it is chosen.
 
     Args:
-        options: plain values (text, numbers, lists, ...) or spaces. Spaces that share their parameters' names need a constant
-            that tells them apart.
+        options: Plain values (text, numbers, lists, ...) or spaces. Spaces that share their parameters' names need a constant
+            that tells them apart. A single list, tuple, range or array holds the options: `Choice(["a", "b"])` is
+            `Choice("a", "b")`. For one option that is itself a list, write a list of it: `Choice([["a", "b"]])`.
         ordered: the options form a scale: mutation prefers neighbours and one coordinate encodes them all.
 
     >>> from manyarms import Choice, Float, Space
     >>> kernel = Choice("linear", Space(kernel="rbf", gamma=Float(0.1, 10, log=True)))
     >>> kernel.contains({"kernel": "rbf", "gamma": 1.0}), kernel.contains("poly")
     (True, False)
+    >>> Choice(["relu", "tanh"]), Choice([[64, 32]]).options
+    (Choice('relu', 'tanh'), ([64, 32],))
     """
 
     def __init__(self, *options: Any, ordered: bool = False) -> None:
+        options = _listed(options)
         if not options:
             raise ValueError("options must name at least one value, got none")
         self.ordered = checks.flag("ordered", ordered)
@@ -134,7 +138,16 @@ class Choice:
         return hash((len(self.options), self.ordered))
 
     def __repr__(self) -> str:
-        return f"Choice({', '.join(map(repr, self.options))}{', ordered=True' if self.ordered else ''})"
+        alone = len(self.options) == 1 and isinstance(self.options[0], list)  # which would be read as a list of options
+        options = repr(list(self.options)) if alone else ", ".join(map(repr, self.options))
+        return f"Choice({options}{', ordered=True' if self.ordered else ''})"
+
+
+def _listed(options: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The options: those of a list, if nothing but a list was given."""
+    if len(options) == 1 and isinstance(options[0], (list, tuple, range, np.ndarray)):
+        return tuple(options[0])
+    return options
 
 
 def _disjoint(a: Parameter, b: Parameter) -> bool:

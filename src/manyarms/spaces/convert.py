@@ -47,15 +47,52 @@ def from_scipy(distributions: Mapping[str, Any]) -> Space:
 
     >>> from scipy.stats import loguniform, randint
     >>> from_scipy({"C": loguniform(0.1, 10), "degree": randint(2, 6), "kernel": ["rbf", "poly"]})
-    Space(C=Float(low=0.1, high=10.0, log=True), degree=Int(low=2, high=5, log=False), kernel=Choice('rbf', 'poly'))
+    Space(C=Float(0.1, 10, log=True), degree=Int(2, 5), kernel=Choice('rbf', 'poly'))
     """
     if not isinstance(distributions, Mapping):
         raise TypeError(f"distributions must map names to lists and distributions, got {distributions!r}")
     parameters = {}
     for name, distribution in distributions.items():
         with _naming("distributions", name):
-            parameters[name] = _from_distribution(distribution)
+            parameters[name] = from_distribution(distribution)
     return Space(**parameters)
+
+
+def from_optuna(distributions: Mapping[str, Any]) -> Space:
+    """The space of the distributions of an Optuna study, such as `study.best_trial.distributions`.
+
+    Args:
+        distributions: For each parameter a `FloatDistribution`, an `IntDistribution` or a `CategoricalDistribution`; a step
+            stays a step.
+    """
+    if not isinstance(distributions, Mapping):
+        raise TypeError(f"distributions must map names to distributions of Optuna, got {distributions!r}")
+    parameters = {}
+    for name, distribution in distributions.items():
+        with _naming("distributions", name):
+            parameters[name] = from_distribution(distribution)
+    return Space(**parameters)
+
+
+def from_distribution(distribution: Any) -> Parameter:
+    """The parameter that a distribution of `scipy.stats` or of Optuna stands for."""
+    return _from_optuna(distribution) if is_optuna(distribution) else _from_scipy(distribution)
+
+
+def is_optuna(value: Any) -> bool:
+    """Whether it is a distribution of Optuna, which need not be installed to tell."""
+    return any(kind.__module__ == "optuna.distributions" for kind in type(value).__mro__)
+
+
+def _from_optuna(distribution: Any) -> Parameter:
+    kinds = {kind.__name__ for kind in type(distribution).__mro__}  # by name, so that Optuna is never imported
+    if "FloatDistribution" in kinds:
+        return Float(distribution.low, distribution.high, distribution.log, distribution.step)
+    if "IntDistribution" in kinds:
+        return Int(distribution.low, distribution.high, distribution.log, distribution.step)
+    if "CategoricalDistribution" in kinds:
+        return Choice(list(map(listed, distribution.choices)))
+    raise ValueError(f"must be a FloatDistribution, IntDistribution or CategoricalDistribution, got {distribution!r}")
 
 
 @contextmanager
@@ -67,18 +104,18 @@ def _naming(what: str, name: str) -> Iterator[None]:
         raise ValueError(f"{what} {name!r}: {error}") from None
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
     """The value with lists for tuples and Python numbers for NumPy's."""
     if isinstance(value, (list, tuple)):
-        return [_listed(part) for part in value]
+        return [listed(part) for part in value]
     if isinstance(value, dict):
-        return {key: _listed(part) for key, part in value.items()}
+        return {key: listed(part) for key, part in value.items()}
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def _from_distribution(distribution: Any) -> Parameter:
+def _from_scipy(distribution: Any) -> Parameter:
     if isinstance(distribution, (list, tuple, range, np.ndarray)):
-        return Choice(*map(_listed, distribution))
+        return Choice(list(map(listed, distribution)))
     try:
         from scipy import stats
     except ImportError as error:
@@ -142,11 +179,11 @@ def _from_hyperparameter(hyperparameter: Any, children: _Children) -> Parameter:
         case "UniformInteger":
             return Int(hyperparameter.lower, hyperparameter.upper, log=bool(hyperparameter.log))
         case "Constant" | "UnParametrized":
-            return Constant(_listed(hyperparameter.value))
+            return Constant(listed(hyperparameter.value))
         case "Ordinal":
-            return Choice(*map(_listed, hyperparameter.sequence), ordered=True)
+            return Choice(list(map(listed, hyperparameter.sequence)), ordered=True)
         case "Categorical" if len(set(hyperparameter.weights or ())) <= 1:
-            return Choice(*(_option(hyperparameter, value, children) for value in hyperparameter.choices))
+            return Choice([_option(hyperparameter, value, children) for value in hyperparameter.choices])
         case "Categorical":
             raise ValueError(f"the options of a space are equally likely, got weights {hyperparameter.weights}")
         case kind:
@@ -155,5 +192,5 @@ def _from_hyperparameter(hyperparameter: Any, children: _Children) -> Parameter:
 
 def _option(categorical: Any, value: Any, children: _Children) -> Any:
     active = [child for child, values in children.get(categorical.name, ()) if value in values]
-    constant = {categorical.name: _listed(value)}
-    return _space(active, children, constant) if active else _listed(value)
+    constant = {categorical.name: listed(value)}
+    return _space(active, children, constant) if active else listed(value)

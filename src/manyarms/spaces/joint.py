@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .parameters import MUTATION_SIZE, Coordinates, copy_of
-from .protocol import check_space, from_json, to_json
+from .protocol import from_json, to_json
+from .shorthand import as_space
 
 
 class Joint:
@@ -20,7 +21,8 @@ class Joint:
     do (crossover, contains, encode and decode, describe), this one can.
 
     Args:
-        spaces: by the name of the algorithm; each a `Space`, or anything with `sample` and `mutate`.
+        spaces: By the name of the algorithm; each a `Space`, a dict that stands for one (see `as_space`), or anything with
+            `sample` and `mutate`.
 
     >>> import numpy as np
     >>> from manyarms import Float, Int, Joint, Space
@@ -30,7 +32,7 @@ class Joint:
     """
 
     def __init__(self, spaces: Mapping[str, Any]) -> None:
-        self.spaces = {_name(name): check_space(space) for name, space in _named(spaces).items()}
+        self.spaces = {_name(name): as_space(space) for name, space in _named(spaces).items()}
         self._names = list(self.spaces)
         parts = self.spaces.values()
         self._sized = {name for name, space in self.spaces.items() if "size" in inspect.signature(space.mutate).parameters}

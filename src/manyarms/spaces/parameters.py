@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,8 @@ Coordinates = Sequence[float] | NDArray[np.float64]
 """A stretch of a point of the unit cube."""
 
 _LARGEST_LOG = math.log(sys.float_info.max)
+_ON_STEP = 1e-8  # of a step: how far from an allowed value a number may be and still count as that value
+_FINEST = 1e-12  # of the larger bound: with a smaller step, rounding would confuse values
 
 
 @runtime_checkable
@@ -91,29 +94,94 @@ def _bounds(low: float, high: float, log: bool) -> None:
         raise ValueError(f"low must be above 0 with log=True, got {low!r}")
 
 
-@dataclass(frozen=True)
+def _no_log(step: float, log: bool) -> None:
+    if log:
+        raise ValueError(f"step must be None with log=True, got {step!r}; use a Choice of the values instead")
+
+
+def _exact(number: float) -> Fraction:
+    """The number as it is typed: 0.1 is one tenth."""
+    return Fraction(repr(number))
+
+
+def _written(kind: str, low: float, high: float, log: bool, step: float | None) -> str:
+    """A number as it is typed."""
+    parts = [_short(low), _short(high)] + ["log=True"] * log + ([] if step is None else [f"step={_short(step)}"])
+    return f"{kind}({', '.join(parts)})"
+
+
+def _short(number: float) -> str:
+    """1 instead of 1.0."""
+    return repr(int(number)) if abs(number) < 1e16 and number == int(number) else repr(number)
+
+
+@dataclass(frozen=True, repr=False)
 class Float:
     """A real number in [low, high], uniform or, with `log`, uniform in its logarithm.
+
+    Args:
+        low: The smallest value.
+        high: The largest value.
+        log: Draw the logarithm uniformly.
+        step: Distance between values, which are then low, low + step, low + 2 * step, and so on; the last one up to `high`
+            becomes `high`. Not with `log`.
 
     >>> rate = Float(1e-5, 1e-1, log=True)
     >>> round(rate.decode([0.5]), 6)
     0.001
+    >>> dropout = Float(0, 1, step=0.3)
+    >>> dropout, [dropout.decode([u]) for u in (0, 0.3, 0.6, 1)]
+    (Float(0, 0.9, step=0.3), [0.0, 0.3, 0.6, 0.9])
     """
 
     low: float
     high: float
     log: bool = False
-    _base: float = field(init=False, repr=False, compare=False)
-    _span: float = field(init=False, repr=False, compare=False)
+    step: float | None = None
+    _base: float = field(init=False, compare=False)
+    _span: float = field(init=False, compare=False)
+    _places: Int | None = field(init=False, compare=False, default=None)  # with a step: the number of each value, from 0
 
     def __post_init__(self) -> None:
         low, high = checks.finite("low", self.low), checks.finite("high", self.high)
         _bounds(low, high, self.log)
+        if self.step is not None:
+            high = self._count_steps(low, high, checks.positive("step", self.step))
         base = math.log(low) if self.log else low
         span = (math.log(high) if self.log else high) - base
         if not math.isfinite(span):
             raise ValueError(f"high - low must be finite, got low={low!r} and high={high!r}")
         vars(self).update(low=low, high=high, _base=base, _span=span)
+
+    def _count_steps(self, low: float, high: float, step: float) -> float:
+        """Number the values from 0, and give the last of them."""
+        _no_log(step, self.log)
+        if step < _FINEST * max(abs(low), abs(high)):
+            raise ValueError(f"step must be at least {_FINEST:g} of the larger bound, got {step!r}")
+        last = math.floor((_exact(high) - _exact(low)) / _exact(step) + Fraction(_ON_STEP))
+        vars(self).update(low=low, step=step, _places=Int(0, last))
+        return self._value(last)
+
+    def _value(self, place: int) -> float:
+        """The value with this number: 0.3, and not 0.30000000000000004, is the third step of 0.1."""
+        assert self.step is not None
+        return float(_exact(self.low) + place * _exact(self.step))
+
+    def _place(self, value: float) -> int:
+        """The number of the value nearest to this one."""
+        assert self.step is not None and self._places is not None
+        return min(max(round((value - self.low) / self.step), 0), self._places.high)
+
+    @property
+    def n_values(self) -> float:
+        """Number of values; infinite without a step."""
+        if self._places is not None:
+            return self._places.n_values
+        return math.inf if self.varies else 1
+
+    def around(self, value: float) -> list[float]:
+        """With a step, the value and its neighbors in ascending order; without one, the value."""
+        return [value] if self._places is None else [self._value(near) for near in self._places.around(self._place(value))]
 
     @property
     def dimension(self) -> int:
@@ -124,12 +192,16 @@ class Float:
         return self.low < self.high
 
     def _at(self, u: float) -> float:
+        if self._places is not None:
+            return self._value(self._places._at(u))
         x = self._base + u * self._span
         if self.log:
             x = math.exp(min(x, _LARGEST_LOG))  # rounding can carry x past the logarithm of `high`
         return min(max(x, self.low), self.high)
 
     def _unit(self, value: float) -> float:
+        if self._places is not None:
+            return self._places._unit(self._place(value))
         if self._span == 0.0:
             return 0.5
         u = ((math.log(value) if self.log else value) - self._base) / self._span
@@ -139,6 +211,8 @@ class Float:
         return self._at(rng.random())
 
     def mutate(self, value: float, rng: np.random.Generator, size: float = MUTATION_SIZE) -> float:
+        if self._places is not None:
+            return self._value(self._places.mutate(self._place(value), rng, size))
         new = self._at(_reflect(self._unit(value) + size * rng.standard_normal()))
         if new != value:
             return new
@@ -148,7 +222,12 @@ class Float:
         return a if rng.random() < 0.5 else b
 
     def contains(self, value: Any) -> bool:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and self.low <= value <= self.high
+        slack = 0.0 if self.step is None else _ON_STEP * self.step
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            return False
+        if not self.low - slack <= value <= self.high + slack:
+            return False
+        return self.step is None or abs(value - self._value(self._place(value))) <= slack
 
     def encode(self, value: float) -> list[float]:
         return [self._unit(value)]
@@ -157,33 +236,50 @@ class Float:
         return self._at(min(max(float(coordinates[0]), 0.0), 1.0))
 
     def describe(self) -> Any:
-        return {"float": [self.low, self.high, self.log]}
+        return {"float": [self.low, self.high, self.log] + ([] if self.step is None else [self.step])}
+
+    def __repr__(self) -> str:
+        return _written("Float", self.low, self.high, self.log, self.step)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Int:
     """A whole number in [low, high], both included, uniform or, with `log`, nearly uniform in its logarithm.
 
     Each value owns a stretch of the unit interval; its code is the middle of it.
 
+    Args:
+        low: The smallest value.
+        high: The largest value.
+        log: Draw the logarithm nearly uniformly.
+        step: Distance between values, which are then low, low + step, low + 2 * step, and so on; the last one up to `high`
+            becomes `high`. Not with `log`. 1 is the same as None.
+
     >>> Int(1, 4).encode(1), Int(1, 4).decode([0.99])
     ([0.125], 4)
+    >>> Int(8, 60, step=8), Int(8, 60, step=8).decode([0.5])
+    (Int(8, 56, step=8), 32)
     """
 
     low: int
     high: int
     log: bool = False
-    _base: float = field(init=False, repr=False, compare=False)
-    _span: float = field(init=False, repr=False, compare=False)
+    step: int | None = None
+    _base: float = field(init=False, compare=False)
+    _span: float = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         low, high = checks.whole("low", self.low), checks.whole("high", self.high)
         _bounds(low, high, self.log)
         if max(-low, high) > 2**53:
             raise ValueError(f"low and high must be within 2**53 of 0, got low={low!r} and high={high!r}")
+        step = None if self.step is None or checks.whole("step", self.step, 1) == 1 else int(self.step)
+        if step is not None:
+            _no_log(step, self.log)
+            high -= (high - low) % step
         base = math.log(low - 0.5) if self.log else low
         span = math.log(high + 0.5) - base if self.log else high - low + 1
-        vars(self).update(low=low, high=high, _base=base, _span=span)
+        vars(self).update(low=low, high=high, step=step, _base=base, _span=span)
 
     @property
     def dimension(self) -> int:
@@ -193,12 +289,26 @@ class Int:
     def varies(self) -> bool:
         return self.low < self.high
 
+    @property
+    def n_values(self) -> int:
+        """Number of values."""
+        return (self.high - self.low) // (self.step or 1) + 1
+
+    def around(self, value: int) -> list[int]:
+        """The value and its neighbors, in ascending order."""
+        step = self.step or 1
+        return [near for near in (value - step, value, value + step) if self.low <= near <= self.high]
+
     def _at(self, u: float) -> int:
+        if self.step is not None:
+            return min(self.low + math.floor(u * self.n_values) * self.step, self.high)
         x = self._base + u * self._span
         x = math.floor(math.exp(x) + 0.5) if self.log else math.floor(x)
         return int(min(max(x, self.low), self.high))
 
     def _unit(self, value: int) -> float:
+        if self.step is not None:
+            return ((value - self.low) / self.step + 0.5) / self.n_values
         u = ((math.log(value) if self.log else value + 0.5) - self._base) / self._span
         return min(max(u, 0.0), 1.0)
 
@@ -206,18 +316,20 @@ class Int:
         return self._at(rng.random())
 
     def mutate(self, value: int, rng: np.random.Generator, size: float = MUTATION_SIZE) -> int:
-        step = size * rng.standard_normal()
-        new = self._at(_reflect(self._unit(value) + step))
+        move = size * rng.standard_normal()
+        new = self._at(_reflect(self._unit(value) + move))
         if new != value or not self.varies:
             return new
-        near = value + 1 if step > 0 else value - 1  # too short a step for one whole number: take the neighbour
+        near = value + (1 if move > 0 else -1) * (self.step or 1)  # too short a move for one whole number: take the neighbor
         return near if self.low <= near <= self.high else 2 * value - near
 
     def crossover(self, a: int, b: int, rng: np.random.Generator) -> int:
         return a if rng.random() < 0.5 else b
 
     def contains(self, value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        return self.low <= value <= self.high and (value - self.low) % (self.step or 1) == 0
 
     def encode(self, value: int) -> list[float]:
         return [self._unit(value)]
@@ -226,7 +338,10 @@ class Int:
         return self._at(min(max(float(coordinates[0]), 0.0), 1.0))
 
     def describe(self) -> Any:
-        return {"int": [self.low, self.high, self.log]}
+        return {"int": [self.low, self.high, self.log] + ([] if self.step is None else [self.step])}
+
+    def __repr__(self) -> str:
+        return _written("Int", self.low, self.high, self.log, self.step)
 
 
 @dataclass(frozen=True)

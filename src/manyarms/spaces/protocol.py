@@ -27,7 +27,10 @@ def check_space(space: Any) -> Any:
     """The space, if it is one."""
     for method in ("sample", "mutate"):
         if not callable(getattr(space, method, None)):
-            raise TypeError(f"space must have the methods sample(rng) and mutate(config, rng), got {space!r} without {method}")
+            raise TypeError(
+                "space must be a Space, a dict of parameters, or an object with the methods sample(rng) and "
+                f"mutate(config, rng), got {space!r} without {method}"
+            )
     checks.function("space.sample", space.sample, "rng")  # not callable so: the class of a space instead of one
     return space
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .breeding import Together
 from .choice import Choice
-from .joint import Joint
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
 
 
@@ -126,9 +125,13 @@ class Space:
         return hash(tuple(self.parameters))
 
     def __repr__(self) -> str:
-        parts = (f"{n}={p.value if isinstance(p, Constant) else p!r}" for n, p in self.parameters.items())
+        parts = {name: repr(part.value if isinstance(part, Constant) else part) for name, part in self.parameters.items()}
+        if all(map(str.isidentifier, parts)):
+            text = ", ".join(f"{name}={part}" for name, part in parts.items())
+        else:
+            text = f"**{{{', '.join(f'{name!r}: {part}' for name, part in parts.items())}}}"
         firsts = f".first({', '.join(map(repr, self.firsts))})" if self.firsts else ""
-        return f"Space({', '.join(parts)}){firsts}"
+        return f"Space({text}){firsts}"
 
 
 def _parameter(name: str, value: Any) -> Parameter:
@@ -145,41 +148,3 @@ def _scalar(part: Any) -> bool:
     if isinstance(part, Choice):
         return all(map(_scalar, part.options))
     return _scalar(part.value) if isinstance(part, Constant) else not isinstance(part, (Space, dict, list))
-
-
-def restore(description: Any) -> Any:
-    """The parameter or space that `describe` described.
-
-    >>> restore(Space(x=Float(0, 1)).describe())
-    Space(x=Float(low=0.0, high=1.0, log=False))
-    """
-    ((kind, content),) = [(k, v) for k, v in description.items() if k not in ("ordered", "first")]
-    if kind == "float":
-        return Float(*content)
-    if kind == "int":
-        return Int(*content)
-    if kind == "constant":
-        return Constant(content)
-    if kind == "choice":
-        return Choice(*map(_option, content), ordered=description["ordered"])
-    if kind == "space":
-        return Space(**{name: restore(part) for name, part in content.items()}).first(*description.get("first", ()))
-    if kind == "joint":
-        return Joint({name: restore(part) for name, part in content.items()})
-    raise ValueError(f"description must be of a float, int, constant, choice, space or joint, got {kind!r}")
-
-
-def restorable(description: Any) -> bool:
-    """Whether `restore` may make it: a space that is made elsewhere can describe itself in words of its own.
-
-    >>> restorable({"graph": []})
-    False
-    """
-    if "joint" in description:
-        return all(map(restorable, description["joint"].values()))
-    return bool(description.keys() & {"float", "int", "constant", "choice", "space"})
-
-
-def _option(description: Any) -> Any:
-    option = restore(description)
-    return option.value if isinstance(option, Constant) else option

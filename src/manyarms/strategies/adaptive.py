@@ -100,8 +100,8 @@ class AdaptiveMutantUCB:
         self._outlook = Outlook(len(self.stops))
         self._rankings = [Ranking() for _ in range(len(self.stops) + 1)]  # by rung, so that a correction moves them all at once
         self._paused, self._whole = range(1, len(self.stops)), range(len(self.stops), len(self.stops) + 1)  # rungs
-        encodes = hasattr(space, "encode") and hasattr(space, "dimension")
-        self._nursery = Nursery(space) if checks.flag("surrogate", surrogate) and encodes else None
+        encodes = hasattr(self.book.space, "encode") and hasattr(self.book.space, "dimension")
+        self._nursery = Nursery(self.book.space) if checks.flag("surrogate", surrogate) and encodes else None
         self._averages = Column(float)  # by arm: the running average of its rewards
         self._means = Column(float)  # by arm: their plain mean
         self._rewards = Column(float)  # by arm: the last

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..spaces import Choice, Int, Joint, Space
+from ..spaces import Choice, Joint, Space
 from .rounds import dimension_of
 from .sparse_polynomial import Floats, Signs
 
@@ -53,7 +53,7 @@ def slots(part: Any, bits: int, name: str = "") -> Iterator[Slot]:
     elif isinstance(part, Choice) and not part.ordered:
         yield from _choice(name, part.options, bits)
     else:
-        enough = _halvings(part.high - part.low + 1 if isinstance(part, Int) else len(getattr(part, "options", range(2**bits))))
+        enough = _halvings(_n_values(part, 2**bits))
         dimension = getattr(part, "dimension", 0)  # plain options have none
         for place in range(dimension):
             yield Slot(name if dimension == 1 else f"{name}[{place}]", 0, min(bits, enough) if _varies(part) else 0)
@@ -64,6 +64,11 @@ def _choice(name: str, options: Any, bits: int) -> Iterator[Slot]:
         yield Slot(name, len(options), _halvings(len(options)))
     for place, option in enumerate(options):
         yield from slots(option, bits, f"{name}[{place}]")
+
+
+def _n_values(part: Any, most: int) -> int:
+    """Number of values of a number or of an ordered choice; `most` if it has more, or cannot say."""
+    return int(min(getattr(part, "n_values", len(getattr(part, "options", range(most)))), most))
 
 
 def _halvings(values: int) -> int:

@@ -11,8 +11,7 @@ import numpy as np
 
 from .. import checks
 from ..core import Arm, Pull
-from ..spaces import from_json, to_json
-from ..spaces.protocol import check_space
+from ..spaces import as_space, from_json, to_json
 
 State = dict[str, Any]
 """The whole state of a strategy, or of a part of it: JSON values and NumPy arrays, by name. Never a pickle."""
@@ -24,16 +23,16 @@ class Book:
     """What a strategy has asked for and been told. Counting is here; deciding is the strategy's.
 
     Args:
-        space: makes the configs of new arms.
+        space: Makes the configs of new arms. A dict stands for a `Space`, see `manyarms.spaces.as_space`.
         budget: the most steps that may be asked for in all; None means no limit.
         max_steps: the most steps one arm may get; None means no limit.
         seed: of the generator all its decisions draw from; None takes a fresh one.
     """
 
     def __init__(self, space: Any, budget: int | None, max_steps: int | None, seed: int | None) -> None:
-        self.space = check_space(space)
-        self._to_json = getattr(space, "to_json", None)
-        self._firsts = getattr(space, "firsts", ())
+        self.space = as_space(space)
+        self._to_json = getattr(self.space, "to_json", None)
+        self._firsts = getattr(self.space, "firsts", ())
         self.budget = None if budget is None else checks.whole("budget", budget, 1)
         self.max_steps = None if max_steps is None else checks.whole("max_steps", max_steps, 1)
         self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.whole("seed", seed, 0)

@@ -84,7 +84,7 @@ class Harmonica:
         checks.whole("degree", degree, 1), checks.whole("monomials", monomials, 1), checks.whole("keep", keep, 1)
         checks.whole("stages", stages, 1), checks.whole("eta", eta, 2)
         self.book = Book(space, budget, max_steps, seed)
-        self._code = BinaryCode(space, checks.whole("bits", bits, 1))
+        self._code = BinaryCode(self.book.space, checks.whole("bits", bits, 1))
         needed = samples_needed(len(self._code.names), degree, monomials)
         self.stages, self.samples = shares(None if budget is None else budget // max_steps, stages, needed)
         if samples is not None:

@@ -56,7 +56,7 @@ class Rounds:
         self.book = Book(space, budget, checks.whole("max_steps", max_steps, 1), seed)
         if budget is not None and budget < max_steps:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
-        self.partition = Partition(given + dimension_of(space), given)
+        self.partition = Partition(given + dimension_of(self.book.space), given)
         self._standings = Standings(self.book)
         self._rewards = ScaledRewards()
         self._worst: float | None = None

@@ -70,7 +70,7 @@ class SteadyStateEA:
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.book = Book(space, budget, max_steps, seed)
         self._parents = 1 if checks.flag("mutation_only", mutation_only) else 2
-        if not mutation_only and not callable(getattr(space, "crossover", None)):
+        if not mutation_only and not callable(getattr(self.book.space, "crossover", None)):
             raise ValueError(f"space must have crossover(a, b, rng), or mutation_only be True; got {space!r} without crossover")
         self.tournament = checks.whole("tournament", tournament, 1)
         if population is None:

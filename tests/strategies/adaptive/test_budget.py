@@ -24,7 +24,7 @@ WRONG = {
     "float slices": ({"slices": 2.5}, TypeError, "slices must be a whole number, got 2.5"),
     "a surrogate of 1": ({"surrogate": 1}, TypeError, "surrogate must be True or False, got 1"),
     "negative seed": ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-    "no space": ({"space": "x"}, TypeError, "space must have the methods sample(rng) and mutate(config, rng), got 'x'"),
+    "no space": ({"space": "x"}, TypeError, "with the methods sample(rng) and mutate(config, rng), got 'x'"),
     "less than one training": (
         {"budget": 9, "max_steps": 10},
         ValueError,
