@@ -8,7 +8,7 @@ from typing import Any
 from . import checks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Budget:
     """Totals that end a search, whichever is reached first. Run again with more, and it goes on.
 
@@ -34,6 +34,10 @@ class Budget:
             object.__setattr__(self, "seconds", checks.seconds("budget", self.seconds))
         if self.cost is not None:
             object.__setattr__(self, "cost", checks.between("cost", self.cost, 0))
+
+    def __repr__(self) -> str:
+        limits = {"steps": self.steps, "seconds": self.seconds, "cost": self.cost}
+        return f"Budget({', '.join(f'{name}={limit!r}' for name, limit in limits.items() if limit is not None)})"
 
     @classmethod
     def of(cls, value: int | str | Budget) -> Budget:

@@ -50,6 +50,11 @@ class Checkpoints:
         self.used = sum(self._sizes.values())
         self._largest = max(self._sizes.values(), default=0)
 
+    def __repr__(self) -> str:
+        limit = "" if self.max_bytes is None else f", max_bytes={self.max_bytes}"
+        held = f" with {len(self._sizes)} checkpoints of {self.used} bytes" if self._sizes else ""
+        return f"Checkpoints({str(self._root)!r}{limit}){held}"
+
     def __contains__(self, name: str) -> bool:
         return name in self._sizes and (self.directory / name / SEAL).exists()
 

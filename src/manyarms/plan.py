@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from .strategies import Phase
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """The phases of a search, and what is spent already. Printed, it is a table."""
+    """The phases of a search, and what is spent already. It is shown as a table."""
 
     phases: tuple[Phase, ...]
     budget: int | None
     spent: int
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [("phase", "arms", "steps"), *((phase.name, _open(phase.arms), _open(phase.steps)) for phase in self.phases)]
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         lines = [f"{name:<{widths[0]}}  {arms:>{widths[1]}}  {steps:>{widths[2]}}" for name, arms, steps in rows]

@@ -85,6 +85,11 @@ class Tally:
         """How many pulls failed."""
         return self.reasons.total()
 
+    def __repr__(self) -> str:
+        arms, running = len(self.arms), len(self.in_flight)
+        totals = f"pulls={self.pulls}, failures={self.failures}, steps={self.steps}, seconds={self.seconds:.6g}"
+        return f"Tally(arms={arms}, {totals}, in_flight={running})"
+
     def count(self, event: Event, arm: Arm | None = None) -> None:
         """Count one event; `arm` saves making the arm of an asked pull again."""
         self.events += 1

@@ -360,6 +360,21 @@ class Timeless(RandomSearch):
         return pull and Pull(Arm(pull.arm.id, pull.config, (pull.arm.id + 1,)), pull.start, pull.stop)
 
 
+class Nameless(RandomSearch):
+    def __repr__(self):
+        return "a strategy"
+
+
+class Unsettled(RandomSearch):
+    def __repr__(self):
+        return "Unsettled()"
+
+
+class Talkative(RandomSearch):
+    def __repr__(self):
+        return f"{super().__repr__()}\nwith {len(self.book.arms)} arms"
+
+
 BROKEN = {
     "randomness from elsewhere": (Wild, "replay must be identity"),
     "randomness from hashes": (Hashing, "another process must give the same pulls"),
@@ -378,6 +393,9 @@ BROKEN = {
     "takes the worst": (Contrary, "it must find no less than random search"),
     "leaves the space": (Outside, "arms must stay in the space"),
     "parents not yet born": (Timeless, "parents must be earlier arms"),
+    "a repr without its name": (Nameless, "the repr must name the class"),
+    "a repr without its settings": (Unsettled, "the repr must have the setting 'budget'"),
+    "a repr of two lines": (Talkative, "the repr must be one line of 200 characters"),
 }
 
 

@@ -29,3 +29,6 @@ class InlineRunner:
 
     def close(self) -> None:
         self._tasks = []
+
+    def __repr__(self) -> str:
+        return "InlineRunner()"

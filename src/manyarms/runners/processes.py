@@ -61,6 +61,10 @@ class ProcessRunner:
         self._pool: list[_Worker | None] = [None] * workers
         self._clock = clock
 
+    def __repr__(self) -> str:
+        limit = "" if self._limit is None else f", pull_timeout={self._limit:g}"
+        return f"ProcessRunner(workers={self.workers}{limit})"
+
     def start(self, function: Function) -> None:
         self._proven = False  # that a worker can start and load the function
         try:

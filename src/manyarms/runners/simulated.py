@@ -69,6 +69,10 @@ class SimulatedRunner:
     def close(self) -> None:
         self._queue = []
 
+    def __repr__(self) -> str:
+        limit = "" if self._limit == float("inf") else f", pull_timeout={self._limit:g}"
+        return f"SimulatedRunner(workers={self.workers}{limit}) at {self._now:g} s"
+
 
 def timed_out(seconds: float) -> str:
     """The reason of a pull that took too long."""

@@ -18,6 +18,7 @@ from .partition_ucb import PartitionUCB
 from .pickers import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
 from .protocol import Complete, Phase, Strategy, complete, is_built_in, kind_of, restart
 from .random_search import RandomSearch
+from .representation import strategy_repr
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
 from .tree_ucb import TreeUCB
@@ -55,4 +56,5 @@ __all__ = [
     "restart",
     "strategy_class",
     "strategy_factory",
+    "strategy_repr",
 ]

@@ -18,6 +18,7 @@ from .nursery import Nursery, Option
 from .outlook import Outlook, gain, rung_stops
 from .protocol import Phase
 from .ranking import Ranking
+from .representation import strategy_repr
 
 Array = NDArray[Any]
 
@@ -377,3 +378,5 @@ class AdaptiveMutantUCB:
             for arm in self.book.arms:
                 self._nursery.add(arm.config)
             self._nursery.forecast.load(state["forecast"])
+
+    __repr__ = strategy_repr

@@ -13,6 +13,7 @@ from ..core import Arm, Pull
 from .book import Book, State
 from .bracket import Ladder, halvings
 from .protocol import Phase
+from .representation import strategy_repr
 from .rung import Rung
 from .standings import Standings
 
@@ -118,3 +119,5 @@ class ASHA:
         self._standings.load(state["standings"])
         for rung, part in zip(self._rungs, state["rungs"], strict=True):
             rung.load(part)
+
+    __repr__ = strategy_repr

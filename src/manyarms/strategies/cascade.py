@@ -19,6 +19,7 @@ from .book import Book, State
 from .extreme_ucb import ExtremeUCB
 from .pickers import Picker
 from .protocol import Complete, Phase, complete, kind_of, restart
+from .representation import one_line
 
 _FEW = 5  # failures that say nothing yet
 
@@ -198,6 +199,11 @@ class Cascade:
             self._arms[place][own] = arm
         self._rewards = [None if math.isnan(reward) else reward for reward in state["rewards"].tolist()]
         self._rewarded, self._failed = map(list, state["counts"])
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{name!r}: {type(child).__name__}" for name, child in self.children.items())
+        settings = {"picker": self.picker, "budget": self.settings["budget"], "seed": self.settings["seed"]}
+        return one_line(type(self).__name__, [f"{{{kinds}}}", f"{len(self.children)} children"], settings, self.book)
 
 
 @contextmanager

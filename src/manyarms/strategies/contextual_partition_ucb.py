@@ -13,6 +13,7 @@ from .book import State
 from .legal import LegalSplits, confidence
 from .partition import Floats, Region
 from .protocol import Phase
+from .representation import strategy_repr
 from .rounds import Rounds
 from .schedules import Contexts, Schedule
 
@@ -117,3 +118,5 @@ class ContextualPartitionUCB:
     def load(self, state: State) -> None:
         self._rounds.load(state)
         self._splits.measure()
+
+    __repr__ = strategy_repr

@@ -14,6 +14,7 @@ from .book import State
 from .partition import Floats, Region
 from .protocol import Phase
 from .regression_tree import RegressionTree
+from .representation import strategy_repr
 from .rounds import Rounds
 from .schedules import Contexts, Schedule
 from .tree_ucb import tree_confidence
@@ -128,3 +129,5 @@ class ContextualTreeUCB:
     def load(self, state: State) -> None:
         self._rounds.load(state)
         self._tree.load(state)
+
+    __repr__ = strategy_repr

@@ -18,6 +18,7 @@ from .beta_laws import Floats, log_best
 from .book import Book, State
 from .column import Column
 from .protocol import Phase
+from .representation import strategy_repr
 from .scaling import ScaledRewards
 
 _BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
@@ -209,3 +210,5 @@ class DTTTS:
         self._count()
         self._awake = Column.of(np.array([self.book.can_train(arm) for arm in range(len(self.book.arms))], dtype=bool))
         self._best = None
+
+    __repr__ = strategy_repr

@@ -15,6 +15,7 @@ from .bracket import Ladder, halvings
 from .brackets import Brackets, spares
 from .hyperband import ladders
 from .protocol import Phase
+from .representation import strategy_repr
 from .sparse_polynomial import samples_needed
 from .stages import Stages, shares
 
@@ -140,3 +141,5 @@ class Harmonica:
     def load(self, state: State) -> None:
         self._brackets.load(state)
         self._stages.load(state["stages"])
+
+    __repr__ = strategy_repr

@@ -14,6 +14,7 @@ from .book import Book, State
 from .bracket import Ladder, halvings
 from .brackets import Brackets, spares
 from .protocol import Phase
+from .representation import strategy_repr
 
 
 def ladders(max_steps: int, eta: int) -> list[Ladder]:
@@ -78,3 +79,5 @@ class Hyperband:
 
     def load(self, state: State) -> None:
         self._brackets.load(state)
+
+    __repr__ = strategy_repr

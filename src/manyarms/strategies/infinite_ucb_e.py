@@ -12,6 +12,7 @@ from .. import checks
 from ..core import Arm, Pull
 from .book import Book, State
 from .protocol import Phase
+from .representation import strategy_repr
 from .upper_bounds import UpperBounds
 
 _USUAL_BUDGET = 10_000  # the paper's; what the defaults are made for where there is no budget
@@ -177,3 +178,5 @@ class InfiniteUCBE:
     def load(self, state: State) -> None:
         self.book.load(state["book"])
         self._bounds.load(state)
+
+    __repr__ = strategy_repr

@@ -13,6 +13,7 @@ from .. import checks
 from ..core import Arm, Pull
 from .book import Book, State
 from .protocol import Phase
+from .representation import strategy_repr
 from .upper_bounds import UpperBounds
 from .upper_bounds import upper_bound as upper_bound
 
@@ -183,3 +184,5 @@ class MutantUCB:
         self.book.load(state["book"])
         self._bounds.load(state)
         self._finalist = state["finalist"]
+
+    __repr__ = strategy_repr

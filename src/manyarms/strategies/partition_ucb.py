@@ -13,6 +13,7 @@ from .book import State
 from .legal import LegalSplits, confidence
 from .partition import Floats, Region
 from .protocol import Phase
+from .representation import strategy_repr
 from .rounds import Rounds
 
 
@@ -112,3 +113,5 @@ class PartitionUCB:
     def load(self, state: State) -> None:
         self._rounds.load(state)
         self._splits.measure()
+
+    __repr__ = strategy_repr

@@ -9,6 +9,7 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .book import Book, State
 from .protocol import Phase
+from .representation import strategy_repr
 
 
 class RandomSearch:
@@ -68,3 +69,5 @@ class RandomSearch:
     def load(self, state: State) -> None:
         self.book.load(state["book"])
         self._best = state["best"] and tuple(state["best"])
+
+    __repr__ = strategy_repr

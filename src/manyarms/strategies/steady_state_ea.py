@@ -14,6 +14,7 @@ from ..core import Arm, Pull
 from .book import Book, State
 from .entries import Entry, pack, unpack
 from .protocol import Phase
+from .representation import strategy_repr
 from .standings import Standings
 
 
@@ -155,3 +156,5 @@ class SteadyStateEA:
         self._standings.load(state["standings"])
         self._members = unpack(state["members"])
         self._second = None if state["second"] is None else (state["second"][0], state["second"][1])
+
+    __repr__ = strategy_repr

@@ -13,6 +13,7 @@ from .book import Book, State
 from .bracket import Ladder, halvings
 from .brackets import Brackets, spares
 from .protocol import Phase
+from .representation import strategy_repr
 
 
 class SuccessiveHalving:
@@ -95,3 +96,5 @@ class SuccessiveHalving:
 
     def load(self, state: State) -> None:
         self._brackets.load(state)
+
+    __repr__ = strategy_repr

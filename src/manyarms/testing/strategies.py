@@ -21,6 +21,7 @@ import numpy as np
 
 from ..core import Arm, Pull
 from ..strategies import RandomSearch, Strategy, complete, restart
+from ..strategies.representation import LONGEST
 from . import evidence
 from .simulation import Asked, Recorded, Told, play, replay
 
@@ -228,6 +229,23 @@ def check_the_study_can_ask_about_it(make: Make) -> None:
     _check(evidence.state(strategy) == fresh, "its settings must make the same strategy again", strategy.settings)
 
 
+def check_its_repr_names_its_class_and_settings(make: Make) -> None:
+    """Shown in a terminal, it is one line of limited length with its class and its settings, before, during and after a search.
+
+    `__repr__ = manyarms.strategies.strategy_repr` in a class does that.
+    """
+    strategy = complete(make())
+    if strategy is None:
+        return
+    for _ in itertools.chain([None], _played(strategy, workers=4, fail=_FAIL)):
+        text = repr(strategy)
+        _check(type(strategy).__name__ in text, "the repr must name the class", text)
+        _check(len(text.splitlines()) == 1 and len(text) <= LONGEST, f"the repr must be one line of {LONGEST} characters", text)
+        for name, value in strategy.settings.items():
+            plain = isinstance(value, (bool, int, float, str))
+            _check(not plain or f"{name}=" in text, f"the repr must have the setting {name!r}", text)
+
+
 STRATEGY_CHECKS: tuple[Callable[[Make], None], ...] = (
     check_replay_is_identity,
     check_a_snapshot_goes_on_as_the_original,
@@ -244,6 +262,7 @@ STRATEGY_CHECKS: tuple[Callable[[Make], None], ...] = (
     check_more_budget_goes_on,
     check_no_worse_than_random_search,
     check_the_study_can_ask_about_it,
+    check_its_repr_names_its_class_and_settings,
 )
 """Each takes a function that makes a strategy, and raises `AssertionError`."""
 

@@ -1,0 +1,115 @@
+"""What the parts of the library look like in a terminal."""
+
+import numpy as np
+import pytest
+
+import manyarms as ma
+from manyarms.strategies.representation import LONGEST
+
+SPACE = ma.Space(x=ma.Float(0, 1))
+WIDE = ma.Space(**{f"parameter_{number}": ma.Float(0, 1) for number in range(8)})
+
+
+def vast(number):
+    return ma.Space(**{f"parameter_{i}": ma.Float(0, 1) for i in range(number)})
+
+
+def one_in_two(n, N):
+    return 0.5
+
+
+WRITTEN = {
+    "strategy": (
+        lambda: ma.MutantUCB(SPACE, budget=200, max_steps=10, exploration=0.05, seed=0),
+        "MutantUCB(Space(x=Float(0, 1)), budget=200, max_steps=10, exploration=0.05, train_probability='linear', seed=0)",
+    ),
+    "strategy without limits": (lambda: ma.RandomSearch(SPACE), "RandomSearch(Space(x=Float(0, 1)), max_steps=1)"),
+    "wide space": (
+        lambda: ma.RandomSearch(WIDE, seed=0),
+        f"RandomSearch(Space({', '.join(WIDE.parameters)}), max_steps=1, seed=0)",
+    ),
+    "vast space": (lambda: ma.RandomSearch(vast(500), seed=0), "RandomSearch(Space of 500, max_steps=1, seed=0)"),
+    "vast joint space": (
+        lambda: ma.RandomSearch(ma.Joint({f"algorithm {i}": SPACE for i in range(99)})),
+        "RandomSearch(Joint of 99, max_steps=1)",
+    ),
+    "function among the settings": (
+        lambda: ma.MutantUCB(SPACE, budget=90, max_steps=1, train_probability=one_in_two, seed=0),
+        "MutantUCB(Space(x=Float(0, 1)), budget=90, max_steps=1, exploration=0.05, train_probability=one_in_two, seed=0)",
+    ),
+    "cascade": (
+        lambda: ma.Cascade({"near": ma.MutantUCB(SPACE), "far": ma.RandomSearch(SPACE)}, ma.UCB1(), budget=300, seed=1),
+        "Cascade({'near': MutantUCB, 'far': RandomSearch}, picker=UCB1(), budget=300, seed=1)",
+    ),
+    "cascade of many": (
+        lambda: ma.Cascade({f"child {i}": ma.RandomSearch(SPACE) for i in range(30)}, ma.UCB1()),
+        "Cascade(30 children, picker=UCB1())",
+    ),
+    "picker": (lambda: ma.ERUCB(theta=0.1), "ERUCB(theta=0.1, gamma=20.0, beta='auto')"),
+    "space": (
+        lambda: ma.Space(rate=ma.Float(1e-5, 0.1, log=True), act=ma.Choice("relu", "tanh"), epochs=3),
+        "Space(rate=Float(1e-05, 0.1, log=True), act=Choice('relu', 'tanh'), epochs=3)",
+    ),
+    "space with odd names": (lambda: ma.Space(**{"svm:C": ma.Int(1, 2)}), "Space(**{'svm:C': Int(1, 2)})"),
+    "joint": (lambda: ma.Joint({"a": SPACE}), "Joint({'a': Space(x=Float(0, 1))})"),
+    "budget": (lambda: ma.Budget(steps=200), "Budget(steps=200)"),
+    "budget of time and cost": (lambda: ma.Budget(seconds="2h", cost=3), "Budget(seconds=7200.0, cost=3.0)"),
+    "checkpoints": (lambda: ma.Checkpoints("models", max_bytes="5GB"), "Checkpoints('models', max_bytes=5000000000)"),
+    "inline runner": (ma.InlineRunner, "InlineRunner()"),
+    "process runner": (lambda: ma.ProcessRunner(4, pull_timeout="10m"), "ProcessRunner(workers=4, pull_timeout=600)"),
+    "simulated runner": (lambda: ma.SimulatedRunner(100), "SimulatedRunner(workers=100) at 0 s"),
+}
+
+
+@pytest.mark.parametrize(("make", "text"), WRITTEN.values(), ids=WRITTEN)
+def test_each_part_says_what_it_is(make, text):
+    assert repr(make()) == text
+
+
+def test_a_strategy_says_how_far_it_is():
+    strategy, endless = ma.RandomSearch(SPACE, budget=20, max_steps=5, seed=0), ma.RandomSearch(SPACE, seed=0)
+    for search in (strategy, endless):
+        search.tell(search.ask(), 0.5)
+    assert repr(strategy).endswith("seed=0) at 5 of 20 steps") and repr(endless).endswith("seed=0) at 1 steps")
+
+
+def test_a_space_with_an_endless_repr_is_cut():
+    class Talkative:
+        def sample(self, rng):
+            return float(rng.random())
+
+        def mutate(self, config, rng):
+            return float(rng.random())
+
+        def __repr__(self):
+            return "talk\n" * 1000
+
+    text = repr(ma.RandomSearch(Talkative(), budget=20, seed=0))
+    assert text.startswith("RandomSearch(talk talk") and text.endswith("..., budget=20, max_steps=1, seed=0)")
+    assert len(text) <= LONGEST and "\n" not in text
+
+
+def test_no_public_part_is_shown_by_its_address():
+    for name in ma.__all__:
+        kind = getattr(ma, name)
+        if isinstance(kind, type) and not issubclass(kind, (Exception, ma.StudyView)):
+            assert kind.__repr__ is not object.__repr__, name
+
+
+def test_the_plan_of_a_study_is_a_table_in_the_terminal():
+    plan = ma.Study(ma.RandomSearch(SPACE, budget=20, max_steps=5, seed=0)).plan()
+    assert repr(plan) == str(plan)
+    assert [line.split()[-1] for line in repr(plan).splitlines()[:2]] == ["steps", "20"]
+
+
+def test_the_counts_and_checkpoints_of_a_study_say_what_they_hold(tmp_path):
+    def train(pull):
+        pull.save(np.zeros(10))
+        return pull["x"]
+
+    checkpoints = ma.Checkpoints(tmp_path / "models")
+    with ma.Study(ma.RandomSearch(SPACE, budget=3, seed=0), checkpoints=checkpoints) as study:
+        study.optimize(train, progress=False)
+        study.tally.seconds = 1.23456789
+        assert repr(study.tally) == "Tally(arms=3, pulls=3, failures=0, steps=3, seconds=1.23457, in_flight=0)"
+        assert repr(checkpoints) == f"Checkpoints('{tmp_path}/models') with 3 checkpoints of {checkpoints.used} bytes"
