@@ -56,6 +56,8 @@ class Outcome:
         inherited: it used the saved state of the arm it was mutated from.
         attempts: how often the pull was started.
         retrained: steps trained again because a checkpoint was lost.
+        attributes: What the function returned besides numbers, such as text and lists, as JSON. No decision uses it.
+        left_out: The attributes that could not be kept, and why.
     """
 
     pull: Pull
@@ -73,6 +75,8 @@ class Outcome:
     inherited: bool = False
     attempts: int = 1
     retrained: int = 0
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    left_out: str | None = None
 
 
 def new_study_id() -> str:

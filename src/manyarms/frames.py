@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .journal import Event
@@ -34,6 +34,34 @@ def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
         }
 
 
+def flat_arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
+    """A row for each arm, with a column for each value of its config and for each metric of its last pull."""
+    for row, record in zip(arm_rows(tally, max_steps), tally.arms.values(), strict=True):
+        config = row.pop("config")
+        columns = _named("config", flattened(config)) if isinstance(config, dict) else {"config": config}
+        size = {"checkpoint_bytes": record.checkpoint_bytes}
+        yield row | {"seconds": record.seconds} | columns | _named("metric", record.metrics) | size
+
+
+def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a config, those of nested dicts by the path to them; a path that is a name already stays a dict.
+
+    >>> flattened({"lr": 0.1, "model": {"kind": "tree", "depth": 3}, "none": {}})
+    {'lr': 0.1, 'model.kind': 'tree', 'model.depth': 3, 'none': {}}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in config.items():
+        nested = flattened(value) if isinstance(value, dict) else {}
+        paths = {f"{name}.{inner}": part for inner, part in nested.items()}
+        taken = paths.keys() & (config.keys() | flat.keys())
+        flat |= paths if paths and not taken else {name: value}
+    return flat
+
+
+def _named(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{kind}_{name}": value for name, value in values.items()}
+
+
 def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
     """A row for each pull, in the order they were asked for."""
     rows: list[dict[str, Any]] = []
@@ -45,8 +73,10 @@ def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
         elif event.kind in ("told", "failed"):
             row, data = running.pop(event.arm), event.data
             row.update(reward=event.reward, status=event.kind, seconds=event.seconds)
-            row.update({name: data[name] for name in ("reason", "cost", "attempts", "retrained", "curve") if name in data})
-            row.update({f"metric_{name}": value for name, value in data.get("metrics", {}).items()})
+            row.update(
+                {name: data[name] for name in ("reason", "cost", "attempts", "retrained", "curve", "left_out") if name in data}
+            )
+            row.update(_named("metric", data.get("metrics", {})) | _named("attribute", data.get("attributes", {})))
     return rows
 
 

@@ -155,11 +155,11 @@ class Study(StudyView):
             seconds: How long it took, at least 0; it counts toward a budget of time.
         """
         try:
-            reward, cost, metrics = read_value(value)
+            returned = read_value(value)
         except BadReward as error:
             outcome = Outcome(pull, reason="told as failed" if value is None else str(error), seconds=seconds)
         else:
-            outcome = Outcome(pull, reward, seconds=seconds, cost=cost, metrics=metrics)
+            outcome = Outcome(pull, **returned._asdict(), seconds=seconds)
         self.record([outcome])
 
     def record(self, outcomes: Iterable[Outcome]) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from .core import Arm, Outcome, Pull
 from .journal import Event
 
+Part = TypeVar("Part", int, str)
+
 
 @lru_cache(maxsize=4096)
-def _shared(stops: tuple[int, ...]) -> tuple[int, ...]:
-    """One tuple for all arms that stopped at the same steps, as most do; one for each would be a tenth of the memory."""
-    return stops
+def _shared(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """One tuple for all arms that stopped at the same steps or have the same metrics, as most do, to save memory."""
+    return parts
 
 
 @dataclass(slots=True)
@@ -28,6 +30,9 @@ class ArmRecord:
         checkpoint: the name of what it saved last; None if it saves nothing.
         born_at: how many steps its parent had when it was made.
         inherited: its first pull used its parent's saved state.
+        seconds: Time that its pulls took, failed ones included.
+        checkpoint_bytes: Size of what it saved last; None if that is not known.
+        metric_names, metric_values: The metrics of its last told pull.
     """
 
     arm: Arm
@@ -37,6 +42,15 @@ class ArmRecord:
     checkpoint: str | None = None
     born_at: int = 0
     inherited: bool = False
+    seconds: float = 0.0
+    checkpoint_bytes: int | None = None
+    metric_names: tuple[str, ...] = ()
+    metric_values: tuple[float, ...] = ()
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The metrics of its last told pull, by name."""
+        return dict(zip(self.metric_names, self.metric_values, strict=True))
 
     @property
     def steps(self) -> int:
@@ -120,6 +134,7 @@ class Tally:
         self.seconds += event.seconds or 0.0
         self.cost += data.get("cost", 0.0)
         self.retrained += data.get("retrained", 0)
+        record.seconds += event.seconds or 0.0
         record.failed = event.kind == "failed"
         if record.failed:
             self.reasons[data.get("reason", "")] += 1
@@ -133,6 +148,9 @@ class Tally:
             record.checkpoint = f"unsaved-arm-{event.arm}-step-{event.stop}"  # never there: it will be trained again if needed
         else:
             record.checkpoint = data.get("checkpoint")
+        record.checkpoint_bytes = data.get("checkpoint_bytes")
+        metrics = data.get("metrics", {})
+        record.metric_names, record.metric_values = _shared(tuple(metrics)), tuple(metrics.values())
 
     def needed(self) -> set[str]:
         """The checkpoints that may be loaded again: each arm's last, and what the pulls in flight began from."""
@@ -147,9 +165,7 @@ class Tally:
             "totals": [self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls],
             "reasons": dict(self.reasons),
             "budget": self.budget,
-            "arms": [
-                [id, list(r.stops), r.reward, r.failed, r.checkpoint, r.born_at, r.inherited] for id, r in self.arms.items()
-            ],
+            "arms": [[id, *_row(record)] for id, record in self.arms.items()],
             "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent] for id, f in self.in_flight.items()],
         }
 
@@ -159,12 +175,37 @@ class Tally:
         self.reasons = Counter(state["reasons"])
         self.budget = state["budget"]
         self.arms = {}
-        for id, stops, *rest in state["arms"]:
-            self.arms[id] = ArmRecord(arms[id], _shared(tuple(stops)), *rest)
+        for id, *row in state["arms"]:
+            self.arms[id] = _record(arms[id], row)
         self.in_flight = {
             id: Flight(Pull(arms[id], start, stop), previous, parent)
             for id, start, stop, previous, parent in state["in_flight"]
         }
+
+
+def _row(record: ArmRecord) -> list[Any]:
+    """An arm's record as JSON, without the arm."""
+    counts = [record.reward, record.failed, record.checkpoint, record.born_at, record.inherited]
+    more = [record.seconds, record.checkpoint_bytes, list(record.metric_names), list(record.metric_values)]
+    return [list(record.stops), *counts, *more]
+
+
+def _record(arm: Arm, row: list[Any]) -> ArmRecord:
+    """The record that `_row` wrote; an older row, which is shorter, is a `ValueError`, so that the journal is read instead."""
+    stops, reward, failed, checkpoint, born_at, inherited, seconds, size, names, values = row
+    return ArmRecord(
+        arm,
+        _shared(tuple(stops)),
+        reward,
+        failed,
+        checkpoint,
+        born_at,
+        inherited,
+        seconds,
+        size,
+        _shared(tuple(names)),
+        tuple(values),
+    )
 
 
 def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
@@ -178,13 +219,17 @@ def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
 def ended_event(outcome: Outcome) -> Event:
     """The entry for a pull that ended."""
     data: dict[str, Any] = {}
-    for name in ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained"):
+    for name in ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out"):
         if value := getattr(outcome, name):
             data[name] = value
     if outcome.attempts > 1:
         data["attempts"] = outcome.attempts
+    if outcome.checkpoint and outcome.size:
+        data["checkpoint_bytes"] = outcome.size
     if outcome.metrics:
         data["metrics"] = dict(outcome.metrics)
+    if outcome.attributes:
+        data["attributes"] = dict(outcome.attributes)
     if outcome.curve:
         data["curve"] = list(outcome.curve)
     kind = "failed" if outcome.reward is None else "told"

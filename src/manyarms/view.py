@@ -110,17 +110,19 @@ class StudyView:
         return checkpoint_path(self.header, self.tally.arms[arm].checkpoint)
 
     def arms_dataframe(self) -> pd.DataFrame:
-        """A row for each arm: arm, parents, steps, reward, status, and the values of its config."""
-        rows = []
-        for row in frames.arm_rows(self.tally, self.max_steps):
-            config = row.pop("config")
-            rows.append(
-                row | ({f"config_{k}": v for k, v in config.items()} if isinstance(config, dict) else {"config": config})
-            )
-        return frames.frame(rows, ("arm", "parents", "steps", "reward", "status"))
+        """A row for each arm: arm, parents, steps, reward, status, seconds, config, and the metrics of its last pull.
+
+        Each value of the config has a column `config_<name>`, each value of a nested dict one such as `config_model.depth`.
+        Metrics are in columns `metric_<name>`; `checkpoint_bytes` is the size of what the arm saved last.
+        """
+        first = ("arm", "parents", "steps", "reward", "status", "seconds")
+        return frames.frame(frames.flat_arm_rows(self.tally, self.max_steps), first)
 
     def pulls_dataframe(self) -> pd.DataFrame:
-        """A row for each pull in the order asked: arm, start, stop, reward, status, seconds, and what else it returned."""
+        """A row for each pull in the order asked: arm, start, stop, reward, status, seconds, and what else it returned.
+
+        Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
+        """
         return frames.frame(frames.pull_rows(self.journal.events()), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:

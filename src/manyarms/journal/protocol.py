@@ -18,8 +18,8 @@ class Event:
         arm, start, stop: which pull.
         reward: what a told pull returned, in the user's own direction and scale.
         seconds: how long a told or failed pull took.
-        data: the rest, as JSON: config and parents on an arm's first ask, the context the user gave, metrics and checkpoint of
-            a told pull, the reason of a failed one, the new budget.
+        data: the rest, as JSON: config and parents on an arm's first ask, the context the user gave, metrics, attributes and
+            checkpoint of a told pull, the reason of a failed one, the new budget.
     """
 
     kind: Kind

@@ -10,10 +10,11 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..checkpoints import remove, seal, sealed_size
 from ..core import Outcome
+from .attributes import attributes_of
 from .running import RunningPull, finite_curve
 from .states import DamagedCheckpoint
 from .task import Slice, Task
@@ -42,7 +43,7 @@ def execute(function: Function, task: Task) -> Outcome:
             parent = again.get(task.pull.arm.parents[0], task.parent) if task.parent is not None else None
             pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room)
             value = function(pull.config if takes_config(function) else pull)
-            reward, cost, metrics = read_value(value)
+            returned = read_value(value)
         except DamagedCheckpoint as damage:
             return replace(_failed(task, began, f"the checkpoint {damage} is damaged or missing"), damaged=str(damage))
         except MemoryError as error:
@@ -57,10 +58,8 @@ def execute(function: Function, task: Task) -> Outcome:
     name, size, unsaved = _keep(task, pull)
     return Outcome(
         task.pull,
-        reward,
+        **returned._asdict(),
         seconds=time.perf_counter() - began,
-        cost=cost,
-        metrics=metrics,
         curve=finite_curve(pull.curve),
         checkpoint=name,
         size=size,
@@ -71,18 +70,30 @@ def execute(function: Function, task: Task) -> Outcome:
     )
 
 
-def read_value(value: Any) -> tuple[float, float | None, dict[str, float]]:
-    """The reward, the cost if any, and the other metrics in what a user's function returned."""
+class Returned(NamedTuple):
+    """What a user's function returned; the fields are those of an `Outcome`."""
+
+    reward: float
+    cost: float | None
+    metrics: dict[str, float]
+    attributes: dict[str, Any]
+    left_out: str | None
+
+
+def read_value(value: Any) -> Returned:
+    """Read what a user's function returned: a number, or a dict with "reward", whose other numbers are metrics."""
     if not isinstance(value, Mapping):
-        return _number("the function", value), None, {}
+        return Returned(_number("the function", value), None, {}, {}, None)
     if "reward" not in value:
         raise BadReward(f"the function returned a dict without 'reward': {sorted(map(str, value))}")
     reward = _number("'reward'", value["reward"])
     cost = _number("'cost'", value["cost"]) if value.get("cost") is not None else None
     if cost is not None and cost < 0:
         raise BadReward(f"'cost' must be at least 0, got {cost!r}")
-    others = {str(key): _metric(item) for key, item in value.items() if key not in ("reward", "cost")}
-    return reward, cost, {key: item for key, item in others.items() if item is not None}
+    others = {str(key): item for key, item in value.items() if key not in ("reward", "cost")}
+    metrics = {key: number for key, item in others.items() if (number := _metric(item)) is not None}
+    attributes, left_out = attributes_of({key: item for key, item in others.items() if key not in metrics})
+    return Returned(reward, cost, metrics, attributes, left_out)
 
 
 class BadReward(ValueError):

@@ -30,20 +30,45 @@ class _Unspeakable(Exception):
         raise RuntimeError("no text")
 
 
-REWARDS: Mapping[str, tuple[Callable[[], Any], float, float | None, dict[str, float]]] = {
-    "float": (lambda: 0.25, 0.25, None, {}),
-    "int": (lambda: -3, -3.0, None, {}),
-    "bool": (lambda: True, 1.0, None, {}),
-    "fraction": (lambda: Fraction(1, 4), 0.25, None, {}),
-    "NumPy float": (lambda: np.float32(0.5), 0.5, None, {}),
-    "NumPy int": (lambda: np.int64(7), 7.0, None, {}),
-    "NumPy bool": (lambda: np.bool_(True), 1.0, None, {}),
-    "0-d array": (lambda: np.array(1.5), 1.5, None, {}),
-    "dict": (lambda: {"reward": 2}, 2.0, None, {}),
-    "dict with metrics": (lambda: {"reward": 1, "cost": np.int64(3), "loss": 2, "note": "x"}, 1.0, 3.0, {"loss": 2.0}),
-    "dict with odd metrics": (lambda: {"reward": 1, "cost": None, 5: 2, "loss": math.nan}, 1.0, None, {"5": 2.0}),
+REWARDS: Mapping[str, tuple[Callable[[], Any], float, float | None, dict[str, float], dict[str, Any]]] = {
+    "float": (lambda: 0.25, 0.25, None, {}, {}),
+    "int": (lambda: -3, -3.0, None, {}, {}),
+    "bool": (lambda: True, 1.0, None, {}, {}),
+    "fraction": (lambda: Fraction(1, 4), 0.25, None, {}, {}),
+    "NumPy float": (lambda: np.float32(0.5), 0.5, None, {}, {}),
+    "NumPy int": (lambda: np.int64(7), 7.0, None, {}, {}),
+    "NumPy bool": (lambda: np.bool_(True), 1.0, None, {}, {}),
+    "0-d array": (lambda: np.array(1.5), 1.5, None, {}, {}),
+    "dict": (lambda: {"reward": 2}, 2.0, None, {}, {}),
+    "dict with metrics": (
+        lambda: {"reward": 1, "cost": np.int64(3), "loss": 2, "note": "x"},
+        1.0,
+        3.0,
+        {"loss": 2.0},
+        {"note": "x"},
+    ),
+    "dict with odd metrics": (
+        lambda: {"reward": 1, "cost": None, 5: 2, "loss": math.nan},
+        1.0,
+        None,
+        {"5": 2.0},
+        {"loss": "NaN"},
+    ),
+    "dict with attributes": (
+        lambda: {
+            "reward": 1,
+            "layers": (8, np.int64(4)),
+            "deep": {"a": np.array([1.5, np.inf])},
+            "none": None,
+            "odd": object(),
+        },
+        1.0,
+        None,
+        {},
+        {"layers": [8, 4], "deep": {"a": [1.5, "Infinity"]}},
+    ),
 }
-"""By name: what gives the value; the reward, cost and metrics that it must be told as."""
+"""By name: what gives the value; the reward, cost, metrics and attributes that it must be told as."""
 
 FAILURES: Mapping[str, tuple[Callable[[], Any], str, bool]] = {
     "NaN": (lambda: math.nan, "nan", False),

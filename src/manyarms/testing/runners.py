@@ -62,13 +62,13 @@ def check_every_task_gives_one_outcome(make: Make, workers: int = 3) -> None:
 
 
 def check_numbers_are_rewards(make: Make, workers: int = 3) -> None:
-    """Any kind of number is a reward; so is a dict that has one, with its cost and metrics."""
+    """Any kind of number is a reward; so is a dict that has one, with its cost, metrics and attributes."""
     with _started(make, workers, give) as (runner, directory):
         outcomes = _by_name(runner, directory, REWARDS)
-    for name, (_, reward, cost, metrics) in REWARDS.items():
+    for name, (_, reward, cost, metrics, attributes) in REWARDS.items():
         outcome = outcomes[name]
-        found = (outcome.reward, outcome.cost, dict(outcome.metrics), outcome.reason)
-        _check(found == (reward, cost, metrics, None), f"{name} must be told as reward {reward}", outcome)
+        found = (outcome.reward, outcome.cost, dict(outcome.metrics), dict(outcome.attributes), outcome.reason)
+        _check(found == (reward, cost, metrics, attributes, None), f"{name} must be told as reward {reward}", outcome)
         _check(type(outcome.reward) is float, "a reward must be told as a float", outcome)
 
 

@@ -1,0 +1,59 @@
+"""What a function returns beside numbers: kept as JSON, up to a limit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MAX_BYTES = 10_000
+"""The most bytes of JSON that the attributes of one pull may take together."""
+
+_LONGEST_NAME = 50  # characters of a name in the note
+_LONGEST_NOTE = 500
+
+
+def attributes_of(values: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The values as JSON, in their order while there is room, and a note on those that were left out.
+
+    None counts as no value. Tuples and arrays become lists. NaN and infinities, which JSON does not have, become text.
+
+    >>> attributes_of({"stage": "warm-up", "rates": (0.1, float("nan")), "log": "x" * 20_000, "model": object()})
+    ({'stage': 'warm-up', 'rates': [0.1, 'NaN']}, 'log (more than 10000 bytes in total), model (object is not JSON)')
+    """
+    kept: dict[str, Any] = {}
+    left_out, room = [], MAX_BYTES
+    for name, value in values.items():
+        if value is None:
+            continue
+        try:
+            text = _json({name: value}, room)
+            kept |= json.loads(text, parse_constant=str)
+            room -= len(text)
+        except _TooLarge:
+            left_out.append(f"{name[:_LONGEST_NAME]} (more than {MAX_BYTES} bytes in total)")
+        except Exception:  # the value is the user's, and so is what happens when it is read
+            left_out.append(f"{name[:_LONGEST_NAME]} ({type(value).__name__} is not JSON)")
+    return kept, ", ".join(left_out)[:_LONGEST_NOTE] or None
+
+
+class _TooLarge(Exception):
+    """There is no room for the text."""
+
+
+def _json(value: Any, room: int) -> str:
+    """The value as JSON text; given up as soon as there is no room for it."""
+    parts = []
+    for part in json.JSONEncoder(default=_listed).iterencode(value):
+        room -= len(part)
+        if room < 0:
+            raise _TooLarge
+        parts.append(part)
+    return "".join(parts)
+
+
+def _listed(value: Any) -> Any:
+    """Arrays, tensors and their numbers as lists and plain numbers."""
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"{type(value).__name__} is not JSON")
+    return value.tolist()
