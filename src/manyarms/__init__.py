@@ -24,7 +24,7 @@ from .errors import (
     WorkerError,
 )
 from .runners import InlineRunner, ProcessRunner, SimulatedRunner
-from .spaces import Choice, Float, Int, Joint, Space
+from .spaces import Choice, Constant, Float, Int, Joint, Space
 from .strategies import (
     ASHA,
     DTTTS,
@@ -65,6 +65,7 @@ __all__ = [
     "CheckpointLost",
     "Checkpoints",
     "Choice",
+    "Constant",
     "ContextualPartitionUCB",
     "ContextualTreeUCB",
     "EpsilonGreedy",

@@ -88,4 +88,10 @@ def frame(rows: Iterable[dict[str, Any]], first: Iterable[str]) -> pd.DataFrame:
         raise ImportError('tables need pandas: pip install "manyarms[pandas]"') from None
     rows = list(rows)
     filled = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
-    return pd.DataFrame(rows, columns=list(dict.fromkeys([*first, *filled])))
+    return pd.DataFrame(rows, columns=list(dict.fromkeys([*first, *sorted(filled, key=_group)])))
+
+
+def _group(column: str) -> int:
+    """Where a column belongs: configs first, metrics and attributes last, the others between them."""
+    kinds = {"config": 0, "metric": 2, "attribute": 3}
+    return kinds.get(column.partition("_")[0], 1)
