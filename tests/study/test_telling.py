@@ -91,7 +91,7 @@ def test_seconds_that_are_no_duration_are_refused_and_do_not_change_what_is_left
 
 
 BAD_OUTCOMES = {
-    "reward": (math.nan, math.inf, "0.5", True),
+    "reward": (math.nan, math.inf, "0.5", True, False),
     "seconds": (-1.0, math.nan, math.inf, "long", None),
     "cost": (-1.0, math.nan, math.inf, "much"),
     "metrics": ({"loss": math.nan}, {"loss": math.inf}, {"loss": "low"}, [("loss", 1.0)]),
