@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import waiting
@@ -40,8 +41,12 @@ def short_limits(tree):
 
 def places(find, *exempt):
     """Where in the tests something is found, as file:line."""
-    paths = [path for path in FILES if path.name not in exempt]
-    return [f"{path.name}:{line}" for path in paths for line in find(ast.parse(path.read_text(encoding="utf-8")))]
+    return [f"{path.name}:{line}" for path in FILES if path.name not in exempt for line in find(parsed(path))]
+
+
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_no_test_reads_a_clock():
