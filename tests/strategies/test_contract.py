@@ -41,6 +41,7 @@ CONDITIONAL = Space(
     model=Choice(Space(kind="svm", C=Float(1e-3, 1e3, log=True)), Space(kind="forest", trees=Int(10, 1000)), "majority"),
     scale=Choice(True, False, 1),
 )
+STEPS = Space(x=Float(0, 1, step=0.05), width=Int(8, 256, step=8), rate=Float(1e-4, 1, log=True))
 THREE = Space(c=Choice("a", "b", "c"))
 
 
@@ -156,6 +157,7 @@ STRATEGIES = {
     "adaptive, endless": lambda: AdaptiveMutantUCB(FLAT, max_steps=5, seed=1),
     "adaptive, conditional": lambda: AdaptiveMutantUCB(CONDITIONAL, budget=150, max_steps=5, seed=1),
     "adaptive, three configs": lambda: AdaptiveMutantUCB(THREE, budget=100, max_steps=5, seed=1),
+    "adaptive, numbers with steps": lambda: AdaptiveMutantUCB(STEPS, budget=150, max_steps=5, seed=1),
     "adaptive, a user's space": lambda: AdaptiveMutantUCB(Digits(), budget=150, max_steps=4, seed=1),
     "adaptive, sets": lambda: AdaptiveMutantUCB(Sets(), budget=150, max_steps=4, seed=1),
     "halving": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=9, seed=1),
@@ -182,6 +184,7 @@ STRATEGIES = {
     "harmonica, endless": lambda: Harmonica(FLAT, max_steps=3, samples=15, seed=1),
     "harmonica, endless with hyperband": lambda: Harmonica(FLAT, max_steps=4, eta=2, samples=10, base="hyperband", seed=1),
     "harmonica, conditional": lambda: Harmonica(CONDITIONAL, budget=150, max_steps=2, seed=1),
+    "harmonica, numbers with steps": lambda: Harmonica(STEPS, budget=150, max_steps=2, seed=1),
     "harmonica, three configs": lambda: Harmonica(THREE, budget=90, max_steps=2, seed=1),
     "asha": lambda: ASHA(FLAT, budget=150, max_steps=9, seed=1),
     "asha, from two steps": lambda: ASHA(FLAT, budget=150, max_steps=9, eta=2, min_steps=2, seed=1),

@@ -99,11 +99,6 @@ def _no_log(step: float, log: bool) -> None:
         raise ValueError(f"step must be None with log=True, got {step!r}; use a Choice of the values instead")
 
 
-def _exact(number: float) -> Fraction:
-    """The number as it is typed: 0.1 is one tenth."""
-    return Fraction(repr(number))
-
-
 def _written(kind: str, low: float, high: float, log: bool, step: float | None) -> str:
     """A number as it is typed."""
     parts = [_short(low), _short(high)] + ["log=True"] * log + ([] if step is None else [f"step={_short(step)}"])
@@ -141,6 +136,7 @@ class Float:
     _base: float = field(init=False, compare=False)
     _span: float = field(init=False, compare=False)
     _places: Int | None = field(init=False, compare=False, default=None)  # with a step: the number of each value, from 0
+    _exact: tuple[int, int, int] = field(init=False, compare=False, default=(0, 1, 1))  # low and step, in parts of 1 / the last
 
     def __post_init__(self) -> None:
         low, high = checks.finite("low", self.low), checks.finite("high", self.high)
@@ -158,14 +154,16 @@ class Float:
         _no_log(step, self.log)
         if step < _FINEST * max(abs(low), abs(high)):
             raise ValueError(f"step must be at least {_FINEST:g} of the larger bound, got {step!r}")
-        last = math.floor((_exact(high) - _exact(low)) / _exact(step) + Fraction(_ON_STEP))
-        vars(self).update(low=low, step=step, _places=Int(0, last))
+        first, stride = Fraction(repr(low)), Fraction(repr(step))  # as they are typed: 0.1 is one tenth
+        last = math.floor((Fraction(repr(high)) - first) / stride + Fraction(_ON_STEP))
+        parts = math.lcm(first.denominator, stride.denominator)
+        vars(self).update(step=step, _places=Int(0, last), _exact=(int(first * parts), int(stride * parts), parts))
         return self._value(last)
 
     def _value(self, place: int) -> float:
         """The value with this number: 0.3, and not 0.30000000000000004, is the third step of 0.1."""
-        assert self.step is not None
-        return float(_exact(self.low) + place * _exact(self.step))
+        first, stride, parts = self._exact
+        return (first + place * stride) / parts  # of whole numbers, so that only the result is rounded
 
     def _place(self, value: float) -> int:
         """The number of the value nearest to this one."""
