@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import manyarms as ma
-from manyarms.tables import read_table
+from manyarms.tables import read_table, sniffing
 
 PLAIN = "size,colour,y\n1,red,0.5\n2,blue,1.5\n3,red,2.5\n"
 FRAME = pd.DataFrame({"size": [1, 2, 3], "colour": ["red", "blue", "red"], "y": [0.5, 1.5, 2.5]})
@@ -136,6 +136,33 @@ def test_odd_names_of_columns(read, header, names, word):
     assert (word in said[0]) if word else said == []
 
 
+def test_a_wide_table_keeps_all_its_columns(read):
+    names = [f"{'a very long name ' * 10}{place}" for place in range(2_000)]
+    assert sum(map(len, names)) > 1 << 18
+    frame, said = read(";".join(names) + "\n" + ("1,5;" * 2_000)[:-1] + "\n" + ("2,5;" * 2_000)[:-1] + "\n")
+    assert list(frame) == names and frame.shape == (2, 2_000)
+    assert frame[names[-1]].tolist() == [1.5, 2.5] and "decimal comma" in said[0]
+
+
+def test_many_columns_of_one_name_are_renamed_each(read):
+    frame, said = read(",".join(["a"] * 2_000) + "\n" + ",".join(["1"] * 2_000) + "\n")
+    assert frame.columns.is_unique and list(frame)[-1] == "a.1999"
+    assert "and 1994 more" in said[0]
+
+
+def test_a_field_longer_than_others_are_in_total_is_read(read):
+    frame, _ = read("a,text\n1," + "x" * 1_000_000 + "\n2,y\n")
+    assert frame["text"].str.len().tolist() == [1_000_000, 1] and frame["a"].tolist() == [1, 2]
+
+
+def test_a_first_line_that_cannot_be_a_header_is_refused_with_a_reason(read, monkeypatch):
+    with pytest.raises(ValueError, match="first line that cannot be read as names of columns: is a quote never closed"):
+        read('a,"b\n' + "1,2\n" * 100_000)
+    monkeypatch.setattr(sniffing, "_LONGEST", 1 << 17)
+    with pytest.raises(ValueError, match="has a first line of more than 131,072 bytes, too long for the names of columns"):
+        read("x" * 300_000)
+
+
 def test_names_and_numbers_of_rows_are_left_out_and_told(read):
     frame, said = read("a,b\nfirst,1,2\nsecond,3,4\n")
     assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]} and "name of the row" in said[0]
@@ -159,7 +186,7 @@ NO_TABLES = {
     "every byte": (bytes(range(256)) * 4, "is not text, but binary"),
     "control bytes": (bytes([1, 2, 3, 65, 200]) * 50, "is not text, but binary"),
     "zip": (b"PK\x03\x04 and so on", "is a ZIP file, or a spreadsheet"),
-    "cut gzip": (gzip.compress(PLAIN.encode())[:-9], "is packed, and damaged"),
+    "cut gzip": (gzip.compress(PLAIN.encode())[:-9], "is a corrupt compressed file"),
     "cut parquet": (b"PAR1 and no more", "is a damaged Parquet file"),
 }
 

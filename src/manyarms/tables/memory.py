@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import ManyarmsError
 
+_COLUMNS = 1_000  # that tell how large all are
 _UNLIMITED = 1 << 60  # how old kernels write that a group of processes has no limit
 
 
@@ -68,6 +69,12 @@ def _left_to_limit() -> int | None:
     return most - pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def has_room(needed: float) -> bool:
+    """Whether this many bytes surely fit: within half of what is free."""
+    room = available()
+    return room is not None and needed <= room / 2
+
+
 def check_room(path: object, bytes_a_row: float, rows: float, copies: float) -> None:
     """Refuse a table of so many rows, of which so many copies will be made, if they do not fit."""
     room, needed = available(), bytes_a_row * rows * copies
@@ -110,5 +117,9 @@ def _round_half(fitting: float) -> int:
 
 
 def frame_bytes(frame: Any) -> float:
-    """What a frame takes, the text in it included."""
-    return float(frame.memory_usage(deep=True).sum()) if len(frame.columns) else float(sys.getsizeof(frame))
+    """What a frame takes, including its text. Of a wide one, some columns stand for all: looking at each takes seconds."""
+    columns = len(frame.columns)
+    if not columns:
+        return float(sys.getsizeof(frame))
+    some = frame.iloc[:, :: -(-columns // _COLUMNS)]
+    return float(some.memory_usage(deep=True, index=False).sum() * columns / len(some.columns) + frame.index.nbytes)

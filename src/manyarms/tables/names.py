@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,26 +18,27 @@ _SHOWN = 5
 
 def unique_names(header: Sequence[str], say: Say) -> list[str]:
     """The names as pandas makes them: `a` and `a.1` for two of one name, `Unnamed: 3` for an empty one."""
-    names: list[str] = []
+    names: dict[str, None] = {}  # in their order
+    given_names, numbers = set(header), Counter[str]()
     renamed, empty = [], []
     for place, given in enumerate(header):
         name = given if given.strip() else f"Unnamed: {place}"
         if not given.strip():
             empty.append(name)
-        number, base = 0, name
-        while name in names or (number and name in header):
-            number += 1
-            name = f"{base}.{number}"
-        if number:
+        base = name
+        while name in names or (name != base and name in given_names):
+            numbers[base] += 1
+            name = f"{base}.{numbers[base]}"
+        if name != base:
             renamed.append(f"{base!r} is now {name!r}")
-        names.append(name)
+        names[name] = None
     if renamed:
         say(f"columns of the same name: the second {listed(renamed, quoted=False)}")
     if empty:
         say(f"columns without a name are called {listed(empty)}")
     if header and all(_is_number(name) for name in header):
         say(f"the first line is taken as names of columns, though all are numbers: {listed(header)}")
-    return names
+    return list(names)
 
 
 def without_row_numbers(frame: pd.DataFrame, say: Say) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,10 @@ class ParquetFile:
         if nested:
             say(f"columns of lists or records are left out: {listed(nested)}")
         self._names, self._nested = names, nested
+
+    def most_bytes(self) -> float:
+        """What it takes in memory at most: unknown, since a few bytes can stand for many equal values."""
+        return math.inf
 
     def size(self) -> tuple[float, float]:
         """The bytes of a row in memory, and how many rows there are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 import warnings
@@ -11,12 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import checks
 from ..errors import ManyarmsWarning
-from .memory import check_room, explained, frame_bytes
+from .memory import check_room, explained, frame_bytes, has_room
 from .names import Say, counted, unique_names, without_row_numbers
 from .sampling import Sample
-from .sniffing import Kind, kind_of, records
+from .sniffing import Kind, first_records, kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +27,9 @@ if TYPE_CHECKING:
 MISSING = ["?"]
 """What means a missing value beside what pandas takes for one (an empty field, NA, NaN, null, None and so on)."""
 
-_FEW = 1000  # rows that tell how large the others are
-_SEEN = 1 << 18  # characters that tell how records are laid out
+_FEW, _FEWEST = 1_000, 20  # rows that tell how large the others are
+_GROWTH = 8  # bytes in memory for a byte of text, at most
+_CELLS = 2_000_000  # in these rows, at most
 _CHUNK = 50_000  # rows held at once while a sample is drawn
 _RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
@@ -68,13 +72,21 @@ def read_table(
         file: Any = ParquetFile(path, say)
     else:
         file = TextFile(path, kind, text, say)
-    bytes_a_row, known = file.size()
-    check_room(path, bytes_a_row, known if rows is None else min(rows, known), copies)
-    with explained(path, bytes_a_row * known * copies if rows is None else None):
-        frame: pd.DataFrame = file.read() if rows is None or rows >= known * 2 else file.draw(rows, seed)
+    frame = _read(file, path, rows, seed, copies)
     if not len(frame):
         raise ValueError(f"{path} has the names of {counted(len(frame.columns), 'column')}, but no rows")
     return frame
+
+
+def _read(file: Any, path: Path, rows: int | None, seed: int, copies: float) -> pd.DataFrame:
+    """All rows, or a sample of them, if they fit. A file so small that there is no doubt is not measured first."""
+    if rows is None and has_room(file.most_bytes() * copies):
+        with explained(path):
+            return file.read()  # type: ignore[no-any-return]
+    bytes_a_row, known = file.size()
+    check_room(path, bytes_a_row, known if rows is None else min(rows, known), copies)
+    with explained(path, bytes_a_row * known * copies if rows is None else None):
+        return file.read() if rows is None or rows >= known * 2 else file.draw(rows, seed)  # type: ignore[no-any-return]
 
 
 def pandas() -> Any:
@@ -103,14 +115,18 @@ class TextFile:
         if kind.decimal == ",":
             say(f"{path} writes its numbers with a decimal comma")
         self._names, self._left_out = self._layout()
-        self._text = [name for name in text if name in self._names]
+        known = set(self._names)
+        self._text = [name for name in text if name in known]
 
     def _layout(self) -> tuple[list[str], str | None]:
         """A name for each field of a record; and the one that is not a column, if there is such a field.
 
         Some programs end each line with a delimiter, some write the names of rows in a first field that has no name.
         """
-        header, *rest = self._first_records()
+        with self._explained(), self._kind.open(self._path) as file:
+            header, *rest = first_records(file, self._kind.delimiter) or [[]]
+        if not header:
+            raise ValueError(f"{self._path} has a first line that cannot be read as names of columns: is a quote never closed?")
         names = unique_names(header, self._say)
         fields = {len(record) for record in rest}
         if fields != {len(names) + 1}:
@@ -121,21 +137,20 @@ class TextFile:
         self._say("lines have one field more than there are names: the first is taken for the name of the row, and left out")
         return [odd, *names], odd
 
-    def _first_records(self) -> list[list[str]]:
-        with self._kind.open(self._path) as file:
-            start = file.read(_SEEN)
-        found = records(start.splitlines(keepends=True), self._kind.delimiter)
-        return found[:-1] if len(start) == _SEEN and len(found) > 1 else found  # the last one may be cut
+    def most_bytes(self) -> float:
+        """What it takes in memory at most: a field of two characters, its delimiter included, becomes a number."""
+        return _GROWTH * self._path.stat().st_size if self._kind.unpack is open else math.inf
 
     def size(self) -> tuple[float, float]:
         """The bytes of a row in memory, and about how many rows there are."""
+        rows = max(_FEWEST, min(_FEW, _CELLS // len(self._names)))
         with self._explained():
-            first = self._parse(nrows=_FEW, dtype=dict.fromkeys(self._text, str))
-        if len(first) < _FEW:
+            first = self._parse(nrows=rows, dtype=dict.fromkeys(self._text, str))
+        if len(first) < rows:
             return frame_bytes(first) / max(len(first), 1), len(first)
         start, share = self._kind.beginning(self._path)
         lines = start.count(b"\n") or start.count(b"\r") or 1
-        return frame_bytes(first) / _FEW, lines / len(start) * share * self._path.stat().st_size
+        return frame_bytes(first) / rows, lines / len(start) * share * self._path.stat().st_size
 
     def read(self) -> pd.DataFrame:
         """All of it."""
@@ -155,7 +170,7 @@ class TextFile:
         """Read what this opens. pandas tells types part by part: a column that differs from part to part is text."""
         with self._explained(), warnings.catch_warnings(action="ignore", category=pandas().errors.DtypeWarning):
             frame: Any = self._parse(opened(), dtype=dict.fromkeys(self._text, str))
-            kind_of_values, objects = pandas().api.types.infer_dtype, [name for name in frame if frame[name].dtype == object]
+            kind_of_values, objects = pandas().api.types.infer_dtype, frame.columns[frame.dtypes == np.dtype(object)]
             mixed = [name for name in objects if kind_of_values(frame[name], skipna=True).startswith("mixed")]
             if mixed:
                 frame[mixed] = self._parse(opened(), dtype=dict.fromkeys(mixed, str), usecols=mixed)[mixed]
@@ -189,7 +204,7 @@ class TextFile:
             where = f"{error.reason} at byte {error.start} of a part"
             raise ValueError(f"{self._path} is not in the encoding {self._kind.encoding}: {where}") from None
         except EOFError as error:
-            raise ValueError(f"{self._path} is packed, and damaged: {error}") from None
+            raise ValueError(f"{self._path} is a corrupt compressed file: {error}") from None
 
 
 def _explanation(error: Exception, path: Path, kind: Kind) -> Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import contextlib
 import csv
 import gzip
 import io
@@ -13,12 +14,13 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-_SEEN = 1 << 16  # bytes looked at
+_SEEN = 1 << 16  # bytes looked at, beside the first line
+_LONGEST = 1 << 26  # characters of the first line, at most
 _LINES = 100  # records looked at
 _DELIMITERS = (",", ";", "\t", "|")
 _PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -82,7 +84,8 @@ def kind_of(path: Path, encoding: str | None = None, delimiter: str | None = Non
         start = _unpacked(path, unpack)
     _refuse_foreign(path, start)
     kind = Kind(unpack=unpack, encoding=encoding or _encoding(path, start, unpack))
-    lines = _lines(path, start, kind)
+    start, is_all = _with_header(path, unpack)
+    lines = _lines(path, start, is_all, kind)
     if not any(line.strip() for line in lines):
         raise ValueError(f"{path} is empty: it holds nothing but blank lines")
     kind = replace(kind, delimiter=_delimiter_given(delimiter) or _delimiter(lines))
@@ -102,11 +105,41 @@ def _check_file(path: Path) -> None:
 
 
 def _unpacked(path: Path, unpack: Callable[..., Any]) -> bytes:
+    with _decompressing(path), unpack(path, "rb") as file:
+        return bytes(file.read(_SEEN))
+
+
+@contextlib.contextmanager
+def _decompressing(path: Path) -> Iterator[None]:
+    """The errors of a compressed file in one line."""
     try:
-        with unpack(path, "rb") as file:
-            return bytes(file.read(_SEEN))
+        yield
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"{path} is packed, and damaged: {error}") from None
+        raise ValueError(f"{path} is a corrupt compressed file: {error}") from None
+
+
+def _with_header(path: Path, unpack: Callable[..., Any]) -> tuple[bytes, bool]:
+    """The whole first line and some of what follows, and whether that is the whole file.
+
+    As much is read after the header as the header takes: a wide table has long lines.
+    """
+    with _decompressing(path), unpack(path, "rb") as file:
+        start = bytearray(file.read(_SEEN))
+        while not _has_line(start) and (more := file.read(len(start))):
+            start += more
+            if len(start) > _LONGEST:
+                raise ValueError(
+                    f"{path} has a first line of more than {_LONGEST:,} bytes, too long for the names of columns: "
+                    "is the file a table with one row per line?"
+                )
+        more = file.read(len(start) if len(start) > _SEEN else 0)
+        return bytes(start + more), not file.read(1)
+
+
+def _has_line(start: bytearray) -> bool:
+    """Whether a line that is not blank ends in it."""
+    text = start.lstrip()
+    return b"\n" in text or b"\r" in text
 
 
 def _refuse_foreign(path: Path, start: bytes) -> None:
@@ -130,18 +163,16 @@ def _encoding(path: Path, start: bytes, unpack: Callable[..., Any]) -> str:
 def _decodes(path: Path, unpack: Callable[..., Any], encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        with unpack(path, "rb") as file:
+        with _decompressing(path), unpack(path, "rb") as file:
             while part := file.read(1 << 20):
                 decoder.decode(part)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"{path} is packed, and damaged: {error}") from None
     return True
 
 
-def _lines(path: Path, start: bytes, kind: Kind) -> list[str]:
+def _lines(path: Path, start: bytes, is_all: bool, kind: Kind) -> list[str]:
     """The first lines, without a last one that was cut."""
     try:
         decoder = codecs.getincrementaldecoder(kind.encoding)()
@@ -151,7 +182,7 @@ def _lines(path: Path, start: bytes, kind: Kind) -> list[str]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not in the encoding {kind.encoding}: {error.reason} at byte {error.start}") from None
     lines = text.splitlines(keepends=True)
-    return lines[:-1] if len(start) == _SEEN and len(lines) > 1 else lines
+    return lines if is_all or len(lines) < 2 else lines[:-1]
 
 
 def _delimiter_given(delimiter: str | None) -> str | None:
@@ -183,6 +214,29 @@ def records(lines: list[str], delimiter: str) -> list[list[str]]:
             found.append(record)
     except csv.Error:
         pass
+    return found
+
+
+def first_records(file: IO[str], delimiter: str) -> list[list[str]]:
+    """The header, however long it is, and the records that follow in about as many characters; blank lines are left out."""
+    found: list[list[str]] = []
+
+    def lines() -> Iterator[str]:
+        seen, most = 0, _LONGEST
+        while line := file.readline(most - seen):
+            seen += len(line)
+            if seen >= most:  # the line may be cut
+                return
+            yield line
+            if found and most == _LONGEST:
+                most = 2 * seen + _SEEN
+
+    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True)
+    with contextlib.suppress(csv.Error):  # a field of more than csv takes ends them
+        for record in filter(None, reader):
+            found.append(record)
+            if len(found) > _LINES:
+                break
     return found
 
 
