@@ -265,6 +265,30 @@ def test_rows_without_a_target_and_single_classes_are_no_trouble(fit, place):
     assert answer.err == "manyarms: 10 rows without a target left out\n"
 
 
+def test_columns_that_nearly_look_like_dates_are_no_trouble(fit, place, manyarms):
+    more = {"month": ["Jan", "Feb", "Mar"] * 30, "seen": ["1", "2-10", "11-100"] * 30, "at": ["8:15", "17:30", ""] * 30}
+    make_table(90, **more).to_csv(place / "nearly.csv", index=False)
+    answer = fit(data="nearly.csv")
+    assert answer.code == 0 and answer.err == ""
+    assert manyarms("status", "nearly-model/study.db", "--json").data[0]["failed"] == 0
+
+
+def test_where_no_model_can_be_trained_the_constant_one_is_written_and_told(fit, manyarms, monkeypatch):
+    from manyarms.sklearn.training import Training
+
+    def fail(*arguments):
+        raise OverflowError("a number too large")
+
+    monkeypatch.setattr(Training, "__call__", fail)
+    answer = fit()
+    assert answer.code == 0
+    assert answer.err.startswith(
+        "manyarms: no model could be trained, so the prediction is the same for every row (all 4 pulls"
+    )
+    assert "no model could be trained" in Path("things-model/report.html").read_text()
+    assert len(set(manyarms("predict", "things-model", "things.csv").out.splitlines()[1:])) == 1
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -15,6 +15,7 @@ from waiting import wait_until
 
 import manyarms as ma
 from manyarms.sklearn import AutoClassifier, AutoRegressor
+from manyarms.sklearn.training import Training
 
 QUICK = ["linear", "neighbours", "tree"]
 IRIS = load_iris(return_X_y=True, as_frame=True)
@@ -185,6 +186,24 @@ def test_classes_of_one_row_are_learned_with_the_others():
     rare = y.copy()
     rare.iloc[0] = 7
     assert 7 in quick().fit(X, rare).classes_
+
+
+@pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
+def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
+    def fail(*arguments):
+        raise OverflowError("a number too large")
+
+    monkeypatch.setattr(Training, "__call__", fail)
+    X, y = IRIS
+    with pytest.warns(
+        ma.ManyarmsWarning, match="the same for every row .all 15 pulls failed, most often: OverflowError: a num"
+    ):
+        model = quick(kind).fit(X, y)
+    assert len(np.unique(model.predict(X))) == 1 and model.best_family_ == "constant"
+    assert (
+        model.leaderboard_["weight"].tolist() == [1.0] and model.best_score_ == model.ensemble_score_ == model.baseline_score_
+    )
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyarms.sklearn.columns import as_table, dates, kind_of_column, numbers
+from manyarms.sklearn.columns import as_table, kind_of_column
+from manyarms.sklearn.conversions import dates, numbers
 
 COLUMNS = {
     "number": [
@@ -15,9 +16,26 @@ COLUMNS = {
         [1.0, np.inf, 2.0],
         pd.array([1, None, 3], dtype="Int64"),
     ],
-    "category": [["a", "b", "a"], ["x", 1, 2.5, "x"], pd.Categorical(["u", "v", "u"]), [("a", 1), ("b", 2), ("a", 1)]],
+    "category": [
+        ["a", "b", "a"],
+        ["x", 1, 2.5, "x"],
+        pd.Categorical(["u", "v", "u"]),
+        [("a", 1), ("b", 2), ("a", 1)],
+        [[1], [2], [1]],
+        ["Jan", "Feb", "Mar"],
+        ["1", "2-10", "11-100"],
+        ["08:30", "12:45", "08:30"],
+        ["1.2.3", "1.2.4"],
+        ["1999-2000", "2000-2001"],
+    ],
     "many categories": [[f"c{i % 30}" for i in range(100)]],
-    "date": [pd.to_datetime(["2024-01-01", "2024-05-01"]), ["2024-01-01", "2024-05-01"], ["3 May 2021", "4 June 2022"]],
+    "date": [
+        pd.to_datetime(["2024-01-01", "2024-05-01"]),
+        ["2024-01-01", "2024-05-01"],
+        ["3 May 2021", "4 June 2022"],
+        ["9/30/1990 0:00:00", "12/1/1991 0:00:00"],
+        ["May 2021", "2021-06"],
+    ],
     "text": [[f"the number {i} is a good one" for i in range(50)]],
     "nothing": [
         [None, None],
@@ -51,3 +69,20 @@ def test_any_table_has_numbered_columns_and_what_is_no_table_is_refused():
     assert as_table([[1, "x"]]).shape == (1, 2)
     with pytest.raises(ValueError, match="X must be a table, got an array of 1 dimensions"):
         as_table([1, 2, 3])
+
+
+class Silent:
+    """A value that nothing can be made of."""
+
+    __hash__ = None
+
+    def __str__(self):
+        raise RuntimeError("no")
+
+
+def test_no_value_is_so_odd_that_a_column_raises_an_error():
+    odd = pd.Series([Silent(), 10**400, [1], {"a": 1}, b"x", np.nan, pd.Period("2024-01"), pd.Interval(0, 1)] * 4, dtype=object)
+    assert kind_of_column(odd) in ("category", "many categories", "nothing")
+    assert numbers(odd).shape == (32,) and np.nanmax(numbers(odd)) == 1e15
+    assert dates(odd).isna().sum() >= 16
+    assert kind_of_column(pd.Series([Silent()] * 3, dtype=object)) == "nothing"

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from manyarms.sklearn.prepare import Prepare, date_parts, words_of
+from manyarms.sklearn import prepare
+from manyarms.sklearn.conversions import date_parts, texts_of, words_of
+from manyarms.sklearn.prepare import Prepare
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -72,3 +74,37 @@ def test_parts_of_dates_and_gaps_in_them():
     assert parts[0].tolist() == [1.25, 1970, 1, 2, 4, 6]
     assert np.isnan(parts[1]).all()
     assert parts[2, 1:].tolist() == [2024, 2, 29, 3, 0]
+
+
+@pytest.mark.parametrize("text", ["Feb", "0001-02-01", "9999-12-31", "1-02-01", "2-10", "13:45"])
+def test_no_text_is_too_far_from_a_date_to_be_read_as_one(text):
+    parts = date_parts(pd.Series([text, "2024-02-29"]))
+    assert parts.shape == (2, 6) and parts[1, 1] == 2024
+
+
+def test_a_column_that_cannot_be_converted_is_taken_as_categories_or_left_out(monkeypatch):
+    def fail(*arguments):
+        raise ValueError("empty vocabulary")
+
+    whole = Prepare(random_state=0).fit(TABLE, Y)
+    monkeypatch.setattr(prepare._Topics, "fit", fail)
+    without_topics = Prepare(random_state=0)
+    rows = without_topics.fit_transform(TABLE, Y)
+    assert without_topics.demoted_ == {5: ("text", "many categories")} and whole.demoted_ == {}
+    assert np.isfinite(without_topics.transform(TABLE)).all() and len(rows) == N
+    monkeypatch.setattr(prepare, "words_of", fail)
+    numbers_alone = Prepare(random_state=0)
+    assert np.isfinite(numbers_alone.fit_transform(TABLE, Y)).all()
+    assert {kind for _, kind in numbers_alone.demoted_.values()} == {"nothing"}
+
+
+def test_kinds_that_are_given_are_not_looked_for_again(monkeypatch):
+    kinds = Prepare().fit(TABLE, Y).kinds_
+    monkeypatch.setattr(prepare, "kinds_of", None)
+    assert Prepare(kinds=kinds).fit(TABLE, Y).kinds_ == kinds
+
+
+def test_only_the_beginning_of_a_very_long_text_counts():
+    long = pd.DataFrame({"text": [f"word{i} and more {'x' * 50_000}" for i in range(30)], "n": range(30)})
+    assert max(map(len, texts_of(long["text"]))) == 10_000
+    assert Prepare(random_state=0).fit_transform(long).shape[0] == 30

@@ -95,6 +95,7 @@ def _fit(options: argparse.Namespace) -> int:
         finally:
             with suppress(OSError):
                 job.out.rmdir()  # which only an empty folder lets happen: nothing was begun
+        notes += model.notes_
         return Fitted(job, problem, metric, model, notes).publish(done)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
@@ -14,11 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, check_is_fitted
 
 from .. import checks
-from .columns import as_table
+from ..errors import ManyarmsWarning
+from .columns import as_table, check_useful, kinds_of
 from .contest import Contest, Rules
 from .ensemble import average, probabilities
 from .lineup import Lineup
-from .prepare import Prepare
 from .targets import Target, class_target, number_target
 
 _SECONDS = 60.0
@@ -52,6 +53,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         pulls_: a row for each slice of training, in order.
         interrupted_: the search was ended by Ctrl-C.
         columns_: what each column was taken for.
+        notes_: What is unusual about the model, a line each.
     """
 
     def __init__(
@@ -83,15 +85,19 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True, allow_all_zero_weights=False)
         self.n_features_in_ = table.shape[1]
-        prepare = Prepare().fit(table, target.values)
+        kinds = kinds_of(table)
+        check_useful(kinds)
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-        self.columns_ = pd.DataFrame({"column": list(names), "kind": prepare.kinds_})
-        with closing(Contest(table, target, rules, sample_weight)) as contest:
+        self.columns_ = pd.DataFrame({"column": list(names), "kind": kinds})
+        with closing(Contest(table, kinds, target, rules, sample_weight)) as contest:
             contest.run()
             self.interrupted_ = contest.study.interrupted
             lineup = Lineup(contest)
             weights = {member.arm: member.weight for member in lineup.members}
             self.leaderboard_, self.pulls_ = contest.leaderboard(weights), contest.study.pulls_dataframe()
+            self.notes_ = [] if contest.ranked() else [_why_constant(contest.study)]
+        for note in self.notes_:
+            warnings.warn(note, ManyarmsWarning, stacklevel=3)
         self.members_, self.ensemble_score_, self.baseline_score_ = lineup.members, lineup.score, contest.baseline
         best = self.leaderboard_.iloc[0]
         self.best_family_, self.best_config_, self.best_score_ = best["family"], best["config"], float(best["score"])
@@ -192,6 +198,13 @@ class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
         """A number for each row."""
         rows = self._rows(X)
         return average(self.members_, rows, lambda model, rows, factor: np.asarray(model.predict(rows), dtype=float))
+
+
+def _why_constant(study: Any) -> str:
+    """Why there is nothing but the constant model."""
+    reasons = study.tally.reasons.most_common(1)
+    cause = f"all {study.tally.failures} pulls failed, most often: {reasons[0][0]}" if reasons else "there was no time"
+    return f"no model could be trained, so the prediction is the same for every row ({cause})"
 
 
 def _with_names(X: Any) -> Any:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .conversions import dates, looks_like_date, numbers, words_of
+
 NUMBER, CATEGORY, MANY, DATE, TEXT, NOTHING = "number", "category", "many categories", "date", "text", "nothing"
 """The kinds of columns. Many categories are too many for a column each; of no use is a column that is always the same, or
 names its rows."""
 
-_LOOKED_AT = 2_000  # values that tell what a column holds
-_SURE = 0.95  # of the values that must be numbers, or dates, for the column to be so
-_FEW = 20  # categories with a column each
-_HUGE = 1e15  # numbers beyond are taken for it: their squares must stay finite
+FEW = 20
+"""Categories with a column each."""
+
+_ROWS = 100_000  # that tell what a column holds
+_VALUES = 2_000  # distinct ones that are looked at closely
+_SURE = 0.95  # share of the values that must be numbers, or dates, for the column to be so
+_LONG = 200  # characters of a value that are looked at
 _WORDS = 3.0  # in a value of a column of text, on average
 
 
@@ -32,70 +37,61 @@ def as_table(X: Any) -> pd.DataFrame:
     if not len(X):
         raise ValueError(f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
     table = pd.DataFrame(X).set_axis(range(X.shape[1]), axis=1)
-    if any(pd.api.types.is_complex_dtype(kind) for kind in table.dtypes):
+    if any(pd.api.types.is_complex_dtype(kind) for kind in set(table.dtypes)):
         raise ValueError("Complex data not supported")
     return table
 
 
+def kinds_of(table: pd.DataFrame) -> list[str]:
+    """What each column of a table holds, by some of its rows where there are very many."""
+    some = table if len(table) <= _ROWS else table.sample(_ROWS, random_state=0)
+    return [kind_of_column(some[column]) for column in some]
+
+
+def check_useful(kinds: Sequence[str]) -> None:
+    """Refuse columns of which none is of use."""
+    if all(kind == NOTHING for kind in kinds):
+        raise ValueError(f"none of the {len(kinds)} columns tells rows apart: they are empty, constant or row names")
+
+
 def kind_of_column(values: pd.Series) -> str:
-    """What a column holds.
+    """What a column holds. Categories of pandas stay categories, whatever they are called.
 
     >>> import pandas as pd
     >>> [kind_of_column(pd.Series(v)) for v in ([1, 2], ["a", "b", "a"], ["2024-01-05", "2024-02-01"], [None, None])]
     ['number', 'category', 'date', 'nothing']
     """
+    types, known = pd.api.types, values.dropna()
     if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(object)
-    known = values.dropna()
-    if not len(known) or (known.nunique() if _hashable(known) else 2) < 2:
-        return NOTHING
-    if pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype):
-        return DATE
-    if pd.api.types.is_numeric_dtype(values.dtype):
+        return _by_count(words_of(known))
+    if types.is_datetime64_any_dtype(values.dtype) or types.is_timedelta64_dtype(values.dtype):
+        return DATE if known.nunique() > 1 else NOTHING
+    if types.is_numeric_dtype(values.dtype):
         read = numbers(known)
-        return NUMBER if len(np.unique(read[~np.isnan(read)])) > 1 else NOTHING
-    return _kind_of_words(known)
+        read = read[~np.isnan(read)]
+        return NUMBER if len(read) and read.min() < read.max() else NOTHING
+    return _kind_of_words(words_of(known))
 
 
-def _kind_of_words(known: pd.Series) -> str:
-    some = known if len(known) <= _LOOKED_AT else known.sample(_LOOKED_AT, random_state=0)
-    if _hashable(some):
-        some = some.drop_duplicates()
-    if np.isfinite(numbers(some)).mean() >= _SURE:
-        return NUMBER
-    words = some.astype(str)
-    if dates(words).notna().mean() >= _SURE:
+def _kind_of_words(words: Any) -> str:
+    distinct = pd.unique(pd.Series(words, dtype=object))
+    if len(distinct) < 2:
+        return NOTHING
+    chosen = np.random.default_rng(0).permutation(len(distinct))[:_VALUES]
+    some = pd.Series([distinct[place][:_LONG] for place in np.sort(chosen)], dtype=object)
+    read = numbers(some)
+    if np.isfinite(read).mean() >= _SURE:
+        return NUMBER if len(np.unique(read[np.isfinite(read)])) > 1 else NOTHING
+    if some.map(looks_like_date).mean() >= _SURE and dates(some).notna().mean() >= _SURE:
         return DATE
-    distinct = known.astype(str).nunique()
-    if distinct > _FEW and distinct > 0.5 * len(known):
-        if words.str.count(r"\S+").mean() >= _WORDS:
+    if len(distinct) > max(FEW, 0.5 * len(words)):
+        if some.str.count(r"\S+").mean() >= _WORDS:
             return TEXT
-        return NOTHING if distinct == len(known) else MANY
-    return CATEGORY if distinct <= _FEW else MANY
+        return NOTHING if len(distinct) == len(words) else MANY
+    return _by_count(words)
 
 
-def numbers(values: pd.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The values as finite numbers; NaN for all others, infinite ones too."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(object)
-    result = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    return np.where(np.isfinite(result), np.clip(result, -_HUGE, _HUGE), np.nan)
-
-
-def dates(values: pd.Series) -> pd.Series:
-    """The values as times, where they are some."""
-    if pd.api.types.is_timedelta64_dtype(values.dtype):
-        return pd.Timestamp(0, tz="UTC") + values
-    each: dict[str, Any] = {} if pd.api.types.is_datetime64_any_dtype(values.dtype) else {"format": "mixed"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of days and months that could be meant the other way round
-        return pd.to_datetime(values, errors="coerce", utc=True, **each)
-
-
-def _hashable(values: pd.Series) -> bool:
-    try:
-        hash(values.iloc[0])
-        values.nunique()
-    except TypeError:
-        return False
-    return True
+def _by_count(words: Any) -> str:
+    """Categories, by how many there are."""
+    distinct = len(pd.unique(pd.Series(words, dtype=object)))
+    return NOTHING if distinct < 2 else CATEGORY if distinct <= FEW else MANY

@@ -7,20 +7,22 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..checkpoints import Checkpoints
 from ..core import Outcome
-from ..errors import StudyMismatch
+from ..errors import NoResult, StudyMismatch
 from ..fingerprint import fingerprint
 from ..strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
 from ..study import Study
+from .constant import CONSTANT, NO_ARM
 from .families import Family, families
 from .folds import count_folds, given_folds, make_folds
 from .metrics import baseline_of, needs_probabilities, scorer_of
@@ -61,15 +63,17 @@ class Contest:
     """A study over the families for one table. To be closed after use.
 
     Args:
-        table: the rows.
-        target: what is to be foretold.
-        rules: the settings.
-        weights: of the rows, or None.
+        table: The rows.
+        kinds: What each column holds.
+        target: What to predict.
+        rules: The settings.
+        weights: Sample weights, or None.
     """
 
-    def __init__(self, table: pd.DataFrame, target: Target, rules: Rules, weights: Any) -> None:
+    def __init__(self, table: pd.DataFrame, kinds: Sequence[str], target: Target, rules: Rules, weights: Any) -> None:
         self._began, self._until = time.monotonic(), np.inf
-        self.table, self.target, self.rules = table, target, rules
+        self.table, self.target, self.rules, self.weights = table, target, rules, weights
+        self._kinds = list(kinds)
         self.scorer = scorer_of(rules.metric, target)
         self.baseline = baseline_of(self.scorer, target)
         labels = target.values if target.n_classes else None
@@ -94,10 +98,15 @@ class Contest:
         """With folds a step is the whole of them; with a holdout, what a family's training can be cut into."""
         rows = len(self.table) - len(self.table) // max(self.n_folds, 5)
         found = families(self.rules.families, classes=self.target.n_classes, rows=rows)
+        found = {name: replace(family, estimator=self._knowing(family.estimator)) for name, family in found.items()}
         able = _able(found, self.target.n_classes > 0 and needs_probabilities(self.scorer, self.target), weights is not None)
         if self.n_folds > 1:
             return {name: (family, Candidate(family.estimator, None, 1)) for name, family in able.items()}
         return {name: (f, Candidate(f.estimator, f.resource, f.max_steps)) for name, f in able.items()}
+
+    def _knowing(self, pipeline: Any) -> Any:
+        """A pipeline that need not inspect the columns again for each fold."""
+        return clone(pipeline).set_params(prepare__kinds=self._kinds)
 
     def _study(self, data: str) -> Study:
         """New, or gone on with."""
@@ -151,14 +160,15 @@ class Contest:
             if timeout <= 0.01 and study.tally.pulls:
                 return
         patience = None if rules.seconds is None or len(self.table) <= _LARGE else max(_SHORTEST, _SHARE * rules.seconds)
-        study.optimize(
-            self.training,
-            workers=rules.workers,
-            timeout=None if rules.seconds is None else timeout,
-            pull_timeout=patience,
-            progress=rules.progress,
-            callbacks=[self._watch],
-        )
+        with contextlib.suppress(NoResult):  # then there is the constant model
+            study.optimize(
+                self.training,
+                workers=rules.workers,
+                timeout=None if rules.seconds is None else timeout,
+                pull_timeout=patience,
+                progress=rules.progress,
+                callbacks=[self._watch],
+            )
 
     def _watch(self, study: Study, outcome: Outcome) -> None:
         """Stop where nothing works, or where another pull like the last ones would not end in time."""
@@ -190,26 +200,35 @@ class Contest:
         return {result.arm: result for result in arm_results(self.study.journal.events())}
 
     def leaderboard(self, weights: dict[int, float]) -> pd.DataFrame:
-        """A row for each arm, the best first, with its weight in the ensemble."""
+        """A row for each arm, the best first, with its weight in the ensemble; a single one for the constant model."""
+        if not self.ranked():
+            return pd.DataFrame([_row(1, CONSTANT, [self.baseline], 1, 1, 0.0, NO_ARM, 1.0, {})])
         rows = []
         for rank, arm in enumerate(self.ranked(), 1):
             family, result = self.config(arm)["algorithm"], self.results[arm]
             scores = [score for name, score in result.told.items() if name.endswith("_test_score")]
-            rows.append(
-                {
-                    "rank": rank,
-                    "family": family,
-                    "score": float(np.mean(scores)),
-                    "std": float(np.std(scores)),
-                    "steps": result.steps,
-                    "max_steps": self.candidates[family][1].max_steps,
-                    "seconds": result.seconds,
-                    "arm": arm,
-                    "weight": weights.get(arm, 0.0),
-                    "config": self.config(arm)["config"],
-                }
-            )
+            steps, most = result.steps, self.candidates[family][1].max_steps
+            weight, config = weights.get(arm, 0.0), self.config(arm)["config"]
+            rows.append(_row(rank, family, scores, steps, most, result.seconds, arm, weight, config))
         return pd.DataFrame(rows)
+
+
+def _row(
+    rank: int, family: str, scores: Sequence[float], steps: int, most: int, seconds: float, arm: int, weight: float, config: Any
+) -> dict[str, Any]:
+    """A row of the leaderboard."""
+    return {
+        "rank": rank,
+        "family": family,
+        "score": float(np.mean(scores)),
+        "std": float(np.std(scores)),
+        "steps": steps,
+        "max_steps": most,
+        "seconds": seconds,
+        "arm": arm,
+        "weight": weight,
+        "config": config,
+    }
 
 
 def _able(found: dict[str, Family], probabilities: bool, weights: bool) -> dict[str, Family]:

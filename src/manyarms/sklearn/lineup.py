@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ..errors import CheckpointLost
+from .constant import constant_member
 from .contest import Contest
 from .ensemble import Array, Member, class_scores, greedy_weights, sharpness
 from .metrics import score_of
@@ -23,6 +24,8 @@ _DOUBT = 0.5  # of the log loss in what an ensemble is chosen by: scores of few 
 class Lineup:
     """Chooses among the arms of a contest by what their models say of the rows they were not trained on.
 
+    Without any model that could be trained, the constant one is chosen.
+
     Attributes:
         members: the models, those with the largest weights first.
         score: of all of them together, on those rows.
@@ -33,6 +36,9 @@ class Lineup:
         self._reserve = (_RETRAINING if contest.n_folds == 1 else _ENDING) * (contest.rules.seconds or 0.0)
         self._rows = np.concatenate([test for _, test in contest.training.folds])
         found = self._found()
+        if not found:
+            self.members, self.score = [constant_member(contest.target, contest.weights)], contest.baseline
+            return
         outputs = [output for _, _, output, _ in found]
         weights = greedy_weights(outputs, self._loss, _ROUNDS if len(found) > 1 else 1)
         chosen = [found[i] for i in np.argsort(-weights, kind="stable") if weights[i] > 0]

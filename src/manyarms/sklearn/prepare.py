@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
@@ -18,11 +18,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from .columns import CATEGORY, DATE, MANY, NUMBER, TEXT, as_table, dates, kind_of_column, numbers
+from .columns import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of
+from .conversions import date_parts, numbers, texts_of, words_of
 
 _TOPICS = 20  # numbers that a text becomes
 _TERMS = 5_000  # words of a text that are looked at
-_MISSING = "(missing)"
+_TEXTS = 20_000  # rows that topics are learned from
+_INSTEAD = {NUMBER: MANY, DATE: MANY, TEXT: MANY, CATEGORY: NOTHING, MANY: NOTHING}
+"""What a column is taken as if it cannot be converted as its kind."""
 
 
 class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,10 +37,12 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Args:
         scale: None, "standard", or "quantile" (to a normal distribution).
         fill: put the median for missing numbers, and a column that tells so; else they stay NaN.
+        kinds: What each column holds, as `kinds_of` tells it; None means that the columns are inspected.
         random_state: of the topics and of the folds of averages.
 
     Attributes:
         kinds_: what each column was taken for.
+        demoted_: The kinds, before and after, of columns that could not be converted as the first, by place.
 
     >>> import pandas as pd
     >>> Prepare().fit_transform(pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]}))
@@ -46,8 +51,14 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [3., 0., 1.]])
     """
 
-    def __init__(self, scale: str | None = None, fill: bool = True, random_state: int | None = None) -> None:
-        self.scale, self.fill, self.random_state = scale, fill, random_state
+    def __init__(
+        self,
+        scale: str | None = None,
+        fill: bool = True,
+        kinds: Sequence[str] | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.scale, self.fill, self.kinds, self.random_state = scale, fill, kinds, random_state
 
     def fit(self, X: Any, y: Any = None) -> Prepare:
         """Learn the columns."""
@@ -58,15 +69,16 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the columns, and give the rows as numbers: averages of the target are those of other rows."""
         table = as_table(X)
         self.n_features_in_ = table.shape[1]
-        self.kinds_ = [kind_of_column(table[column]) for column in table]
-        columns = {
-            kind: [i for i, known in enumerate(self.kinds_) if known == kind] for kind in (NUMBER, CATEGORY, MANY, DATE, TEXT)
-        }
-        if not any(columns.values()):
-            raise ValueError(f"none of the {table.shape[1]} columns tells rows apart: they are empty, constant or row names")
-        steps = [*self._numeric(columns, len(table)), *self._categorical(columns, y, len(table)), *self._texts(columns[TEXT])]
-        self.transformer_ = ColumnTransformer(steps, sparse_threshold=0.0)
-        return self._finite(self.transformer_.fit_transform(table, y))
+        self.kinds_ = kinds_of(table) if self.kinds is None else list(self.kinds)
+        self.demoted_: dict[int, tuple[str, str]] = {}
+        try:
+            return self._learn(table, y)
+        except MemoryError:
+            raise
+        except Exception:
+            if not self._demote(table, y):
+                raise
+            return self._learn(table, y)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The rows as numbers."""
@@ -76,11 +88,42 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"X must have the {self.n_features_in_} columns it was fitted with, got {table.shape[1]}")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Found unknown categories")
-            return self._finite(self.transformer_.transform(table))
+            return _finite(self.transformer_.transform(table))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """A name for each number, after the columns'."""
         return np.asarray(self.transformer_.get_feature_names_out(), dtype=object)
+
+    def _learn(self, table: Any, y: Any) -> NDArray[np.float64]:
+        check_useful(self.kinds_)
+        self.transformer_ = ColumnTransformer(self._steps(enumerate(self.kinds_), y, len(table)), sparse_threshold=0.0)
+        return _finite(self.transformer_.fit_transform(table, y))
+
+    def _demote(self, table: Any, y: Any) -> bool:
+        """Take each column that cannot be converted as its kind as something simpler; whether there was one."""
+        for place, kind in enumerate(self.kinds_):
+            while kind != NOTHING and not self._converts(table, place, kind, y):
+                kind = _INSTEAD[kind]
+            if kind != self.kinds_[place]:
+                self.demoted_[place] = (self.kinds_[place], kind)
+                self.kinds_[place] = kind
+        return bool(self.demoted_)
+
+    def _converts(self, table: Any, place: int, kind: str, y: Any) -> bool:
+        try:
+            ColumnTransformer(self._steps([(place, kind)], y, len(table))).fit_transform(table, y)
+        except MemoryError:
+            raise
+        except Exception:  # whatever is in it
+            return False
+        return True
+
+    def _steps(self, kinds: Any, y: Any, rows: int) -> list[tuple[str, Pipeline, Any]]:
+        """What is done with columns of these places and kinds."""
+        columns: dict[str, list[int]] = {kind: [] for kind in (NUMBER, CATEGORY, MANY, DATE, TEXT, NOTHING)}
+        for place, kind in kinds:
+            columns[kind].append(place)
+        return [*self._numeric(columns, rows), *self._categorical(columns, y, rows), *self._texts(columns[TEXT])]
 
     def _numeric(self, columns: dict[str, list[int]], rows: int) -> list[tuple[str, Pipeline, list[int]]]:
         """Numbers and dates, filled and scaled alike."""
@@ -108,15 +151,10 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _texts(self, columns: list[int]) -> list[tuple[str, Pipeline, int]]:
         """The topics of each text."""
-        steps = []
-        for column in columns:
-            words = TfidfVectorizer(max_features=_TERMS, token_pattern=r"\S+", sublinear_tf=True)
-            steps.append((f"{TEXT}{column}", make_pipeline(_Reader(TEXT), words, _Topics(self.random_state)), column))
-        return steps
-
-    def _finite(self, rows: Any) -> NDArray[np.float64]:
-        rows = np.asarray(rows, dtype=np.float64)
-        return np.asarray(np.clip(rows, -1e15, 1e15))  # squares of them must stay finite; NaN stays NaN
+        return [
+            (f"{TEXT}{column}", make_pipeline(_Reader(TEXT), _Topics(self.random_state)), column)  # each with its own words
+            for column in columns
+        ]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -124,8 +162,13 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _finite(rows: Any) -> NDArray[np.float64]:
+    rows = np.asarray(rows, dtype=np.float64)
+    return np.asarray(np.clip(rows, -1e15, 1e15))  # squares of them must stay finite; NaN stays NaN
+
+
 class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Reads columns as what they are: numbers, parts of dates, words."""
+    """Reads columns as what they are: numbers, parts of dates, words, text."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -136,10 +179,8 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Any:
         if self.kind == TEXT:
-            return X.fillna("").astype(str)
-        if self.kind == CATEGORY:
-            return np.column_stack([words_of(X[column]) for column in X])
-        read = numbers if self.kind == NUMBER else date_parts
+            return texts_of(X)
+        read: Any = {NUMBER: numbers, DATE: date_parts, CATEGORY: words_of}[self.kind]
         return np.column_stack([read(X[column]) for column in X])
 
     def get_feature_names_out(self, names: Any = None) -> NDArray[Any]:
@@ -148,38 +189,22 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _Topics(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A few directions in which texts differ most; fewer where there are fewer words."""
+    """A few directions in which texts differ most, learned from some of them; fewer where there are fewer words."""
 
     def __init__(self, random_state: int | None) -> None:
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> _Topics:
-        self.svd_ = TruncatedSVD(min(_TOPICS, X.shape[1]), random_state=self.random_state).fit(X)
+        some = X
+        if len(X) > _TEXTS:
+            some = X[np.sort(np.random.default_rng(self.random_state or 0).permutation(len(X))[:_TEXTS])]
+        self.words_ = TfidfVectorizer(max_features=_TERMS, token_pattern=r"\S+", sublinear_tf=True)
+        terms = self.words_.fit_transform(some)
+        self.svd_ = TruncatedSVD(min(_TOPICS, terms.shape[1]), random_state=self.random_state).fit(terms)
         return self
 
     def transform(self, X: Any) -> Any:
-        return self.svd_.transform(X)
+        return self.svd_.transform(self.words_.transform(X))
 
     def get_feature_names_out(self, names: Any = None) -> NDArray[Any]:
         return np.array([f"topic {i}" for i in range(len(self.svd_.components_))], dtype=object)
-
-
-def words_of(values: pd.Series) -> NDArray[Any]:
-    """Categories as text: 1, 1.0 and "1" are the same, and missing is one of them."""
-    try:
-        places, distinct = pd.factorize(values)
-    except TypeError:  # lists, say
-        places, distinct = pd.factorize(values.astype(str))
-    return np.array([*map(_word, distinct), _MISSING], dtype=object)[places]  # the place of what is missing is -1
-
-
-def _word(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def date_parts(values: pd.Series) -> NDArray[np.float64]:
-    """A time in days, and its year, month, day, weekday and hour; NaN where there is none."""
-    times = dates(values).dt.tz_localize(None)
-    days = (times - pd.Timestamp(0)) / pd.Timedelta(days=1)
-    parts = [days, times.dt.year, times.dt.month, times.dt.day, times.dt.day_of_week, times.dt.hour]
-    return np.column_stack([part.to_numpy(dtype=float, na_value=np.nan) for part in parts])
