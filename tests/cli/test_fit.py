@@ -273,6 +273,16 @@ def test_columns_that_nearly_look_like_dates_are_no_trouble(fit, place, manyarms
     assert manyarms("status", "nearly-model/study.db", "--json").data[0]["failed"] == 0
 
 
+def test_a_target_of_two_fractions_is_learned_scored_and_predicted(fit, place, manyarms):
+    frame = make_table()
+    frame.assign(kind=np.where(frame["kind"] == "large", 2.5, 0.5)).to_csv(place / "two.csv", index=False)
+    answer = fit(data="two.csv")
+    assert answer.code == 0 and answer.err == "", answer.err
+    assert "accuracy on 18 rows held out: " in answer.out
+    answer = manyarms("predict", "two-model", "two.csv")
+    assert set(answer.out.split()) == {"kind", "0.5", "2.5"} and "accuracy by the column 'kind': " in answer.err
+
+
 def test_where_no_model_can_be_trained_the_constant_one_is_written_and_told(fit, manyarms, monkeypatch):
     from manyarms.sklearn.training import Training
 

@@ -61,6 +61,13 @@ def test_numbers_are_foretold_too():
     assert model.predict(X).shape == (len(X),)
 
 
+def test_whole_numbers_and_a_column_of_codes_are_a_regression_as_good_as_without_the_column():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    codes = np.random.default_rng(0).choice([f"code{i}" for i in range(60)], len(X))
+    model = quick(AutoRegressor, families=["linear"], budget=2).fit(X.assign(code=codes), y)
+    assert (y % 1 == 0).all() and model.best_score_ > 0.4
+
+
 def test_the_same_seed_and_steps_give_the_same_model():
     X, y = IRIS
     one, two, other = (quick(random_state=seed).fit(X, y) for seed in (0, 0, 1))
@@ -73,6 +80,8 @@ def test_labels_of_any_kind_come_back_as_they_were():
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     assert set(quick().fit(X, names).predict(X)) == set(names)
     assert quick().fit(X, names == "setosa").predict(X).dtype == bool
+    assert set(quick().fit(X, y / 2).predict(X)) == {0.0, 0.5, 1.0}
+    assert set(quick().fit(X, pd.Categorical(y)).predict(X)) == {0, 1, 2}
 
 
 def test_a_fitted_model_is_pickled_and_cloned():

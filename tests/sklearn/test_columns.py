@@ -20,6 +20,9 @@ COLUMNS = {
         ["a", "b", "a"],
         ["x", 1, 2.5, "x"],
         pd.Categorical(["u", "v", "u"]),
+        pd.Categorical([3, 1, 3]),
+        pd.Categorical([0.5, 1.5, None, 0.5]),
+        pd.Categorical(["2024-01-01", "2024-05-01"]),
         [("a", 1), ("b", 2), ("a", 1)],
         [[1], [2], [1]],
         ["Jan", "Feb", "Mar"],
@@ -28,7 +31,7 @@ COLUMNS = {
         ["1.2.3", "1.2.4"],
         ["1999-2000", "2000-2001"],
     ],
-    "many categories": [[f"c{i % 30}" for i in range(100)]],
+    "many categories": [[f"c{i % 30}" for i in range(100)], pd.Categorical(range(100))],
     "date": [
         pd.to_datetime(["2024-01-01", "2024-05-01"]),
         ["2024-01-01", "2024-05-01"],

@@ -23,6 +23,12 @@ def test_the_default_and_random_configs_of_a_family_can_be_trained(name, classes
         assert model.predict(X).shape == (90,)
 
 
+def test_a_family_knows_whether_whole_numbers_are_classes():
+    for classes, kind in ((0, "continuous"), (2, "binary"), (7, "multiclass")):
+        for family in families(classes=classes).values():
+            assert family.estimator.get_params()["prepare__target_type"] == kind
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_a_family_begins_with_a_default_and_has_plain_parameters(name):
     family = families([name], classes=2)[name]

@@ -53,6 +53,20 @@ def test_averages_of_the_target_are_not_of_the_row_itself():
     assert abs(np.corrcoef(trained, noise)[0, 1]) < 0.5  # with its own label it would be 0.7
 
 
+@pytest.mark.parametrize("target", [np.arange(200) % 90, (np.arange(200) % 90).astype(float), np.arange(200) % 2 == 0])
+def test_whole_numbers_are_averaged_where_the_target_is_a_number(target):
+    codes = pd.DataFrame({"code": [f"c{i % 40}" for i in range(200)]})
+    rows = Prepare(target_type="continuous", random_state=0).fit_transform(codes, target)
+    assert rows.shape == (200, 1)
+    assert Prepare(random_state=0).fit_transform(codes, target.astype(float)).shape == (200, 1)
+
+
+@pytest.mark.parametrize(("classes", "columns"), [(2, 1), (3, 3), (60, 40)])
+def test_many_categories_are_never_a_column_for_each_of_many_classes(classes, columns):
+    codes = pd.DataFrame({"code": [f"c{i % 40}" for i in range(600)]})
+    assert Prepare(random_state=0).fit_transform(codes, np.arange(600) % classes).shape == (600, columns)
+
+
 def test_nothing_to_learn_from_is_said():
     with pytest.raises(ValueError, match="none of the 3 columns tells rows apart"):
         Prepare().fit(TABLE[["empty", "constant", "row"]])

@@ -162,6 +162,10 @@ def test_metrics_of_classes_suit_classes(metric):
     check_suits(metric, "classification", pd.Series(["a", "b", "b"], name="y"))
 
 
+def test_metrics_of_classes_suit_two_fractions_too():
+    check_suits("accuracy", "classification", pd.Series([0.5, 1.5, 1.5], name="y"))
+
+
 @pytest.mark.parametrize("metric", ["r2", "neg_root_mean_squared_error", "neg_median_absolute_error", "explained_variance"])
 def test_metrics_of_numbers_suit_numbers(metric):
     check_suits(metric, "regression", pd.Series([0.5, 1.5, 2.0], name="y"))

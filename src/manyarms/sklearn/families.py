@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -52,6 +53,11 @@ class Task:
         return self.classes > 0
 
     @property
+    def target_type(self) -> str:
+        """As scikit-learn names it."""
+        return "continuous" if not self.classifies else "binary" if self.classes == 2 else "multiclass"
+
+    @property
     def rounds(self) -> int:
         """Of boosting: each grows a tree a class."""
         return max(_FEWEST_ROUNDS, min(_ROUNDS, 4 * _ROUNDS // max(self.classes, 1)))
@@ -78,7 +84,12 @@ def families(names: Collection[str] | None = None, *, classes: int, rows: int = 
     able = [name for name in chosen if task.classifies or name not in _CLASSIFIERS_ONLY]
     if not able:
         raise ValueError(f"families must hold one that foretells numbers, got {', '.join(chosen)}")
-    return {name: _MAKERS[name](task) for name in able}
+    return {name: _told(_MAKERS[name](task), task) for name in able}
+
+
+def _told(family: Family, task: Task) -> Family:
+    """The family, whose preparation knows the type of the target: whole numbers alone do not tell it."""
+    return replace(family, estimator=clone(family.estimator).set_params(prepare__target_type=task.target_type))
 
 
 def _usual(task: Task) -> list[str]:

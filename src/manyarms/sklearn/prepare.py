@@ -24,6 +24,8 @@ from .conversions import date_parts, numbers, texts_of, words_of
 _TOPICS = 20  # numbers that a text becomes
 _TERMS = 5_000  # words of a text that are looked at
 _TEXTS = 20_000  # rows that topics are learned from
+_CLASSES = 10  # with an average of their own for each category
+_FREQUENT = 50  # categories with a column each, where there are more classes
 _INSTEAD = {NUMBER: MANY, DATE: MANY, TEXT: MANY, CATEGORY: NOTHING, MANY: NOTHING}
 """What a column is taken as if it cannot be converted as its kind."""
 
@@ -38,6 +40,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         scale: None, "standard", or "quantile" (to a normal distribution).
         fill: put the median for missing numbers, and a column that tells so; else they stay NaN.
         kinds: What each column holds, as `kinds_of` tells it; None means that the columns are inspected.
+        target_type: "continuous", "binary" or "multiclass"; "auto" takes floats as numbers, and anything else as classes.
         random_state: of the topics and of the folds of averages.
 
     Attributes:
@@ -56,9 +59,11 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         scale: str | None = None,
         fill: bool = True,
         kinds: Sequence[str] | None = None,
+        target_type: str = "auto",
         random_state: int | None = None,
     ) -> None:
-        self.scale, self.fill, self.kinds, self.random_state = scale, fill, kinds, random_state
+        self.scale, self.fill, self.kinds, self.target_type = scale, fill, kinds, target_type
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Prepare:
         """Learn the columns."""
@@ -71,6 +76,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = table.shape[1]
         self.kinds_ = kinds_of(table) if self.kinds is None else list(self.kinds)
         self.demoted_: dict[int, tuple[str, str]] = {}
+        y = np.asarray(y, dtype=float) if self.target_type == "continuous" and y is not None else y
         try:
             return self._learn(table, y)
         except MemoryError:
@@ -143,11 +149,16 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             each = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
             steps.append((CATEGORY, make_pipeline(_Reader(CATEGORY), each), columns[CATEGORY]))
         if columns[MANY] and y is not None:
-            folds = KFold(min(5, rows), shuffle=True, random_state=self.random_state)
-            averages: list[Any] = [TargetEncoder(cv=folds)]
-            averages += [StandardScaler()] if self.scale else []
-            steps.append((MANY, make_pipeline(_Reader(CATEGORY), *averages), columns[MANY]))
+            steps.append((MANY, make_pipeline(_Reader(CATEGORY), *self._averages(y, rows)), columns[MANY]))
         return steps
+
+    def _averages(self, y: Any, rows: int) -> list[Any]:
+        """The averages of the target by category; of many classes, which would be a column each, the frequent categories."""
+        target_type = target_type_of(y) if self.target_type == "auto" else self.target_type
+        if target_type == "multiclass" and len(np.unique(y)) > _CLASSES:
+            return [OneHotEncoder(max_categories=_FREQUENT, handle_unknown="infrequent_if_exist", sparse_output=False)]
+        folds = KFold(min(5, rows), shuffle=True, random_state=self.random_state)
+        return [TargetEncoder(target_type=target_type, cv=folds), *([StandardScaler()] if self.scale else [])]
 
     def _texts(self, columns: list[int]) -> list[tuple[str, Pipeline, int]]:
         """The topics of each text."""
@@ -160,6 +171,18 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def target_type_of(y: Any) -> str:
+    """Whether a target is of numbers ("continuous") or of classes, by its type: whole floats are numbers too.
+
+    >>> target_type_of([1.0, 2.0, 3.0]), target_type_of([1, 2, 3]), target_type_of(["a", "b"])
+    ('continuous', 'multiclass', 'binary')
+    """
+    values = np.asarray(y)
+    if values.dtype.kind == "f":
+        return "continuous"
+    return "binary" if len(np.unique(values)) == 2 else "multiclass"
 
 
 def _finite(rows: Any) -> NDArray[np.float64]:

@@ -40,8 +40,9 @@ def check_suits(metric: str, task: str, target: pd.Series[Any]) -> None:
     """Refuse a metric that cannot tell how well this target is predicted, before anything is trained."""
     if (_OF_NUMBERS.fullmatch(metric) is not None) != (task == REGRESSION):
         raise ValueError(f"--metric must be one of {task}, such as {EXAMPLES[task]}, got {metric!r}")
+    values = target.factorize(sort=True)[0] if task == CLASSIFICATION and are_fractions(target) else target
     try:
-        constant_score(lambda model, *judged: score(model, metric, *judged), task, target)
+        constant_score(lambda model, *judged: score(model, metric, *judged), task, values)
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ValueError(
@@ -62,5 +63,37 @@ def score(model: Any, metric: str, rows: Any, target: Any) -> float:
     """What the metric says of the model's predictions; larger is better."""
     from sklearn.metrics import get_scorer
 
+    if hasattr(model, "classes_") and are_fractions(model.classes_):
+        model, target = _Numbered(model), _places(model.classes_, target)
     with warnings.catch_warnings(action="ignore"):  # that a class was never predicted, say
         return float(get_scorer(metric)(model, rows, target))
+
+
+def are_fractions(classes: Any) -> bool:
+    """Whether classes are numbers such as 0.5, which metrics would take for a regression."""
+    values = np.asarray(classes)
+    return values.dtype.kind == "f" and bool((values % 1 != 0).any())
+
+
+def _places(classes: Any, labels: Any) -> Any:
+    """The place of each label among the classes; -1 for one that is none of them."""
+    known = {label: place for place, label in enumerate(np.asarray(classes).tolist())}
+    return np.array([known.get(label, -1) for label in np.asarray(labels).tolist()])
+
+
+class _Numbered:
+    """A fitted classifier whose classes are numbered."""
+
+    _estimator_type = "classifier"
+
+    def __init__(self, model: Any) -> None:
+        self._model, self.classes_ = model, np.arange(len(model.classes_))
+
+    def predict(self, rows: Any) -> Any:
+        return _places(self._model.classes_, self._model.predict(rows))
+
+    def predict_proba(self, rows: Any) -> Any:
+        return self._model.predict_proba(rows)
+
+    def __sklearn_tags__(self) -> Any:
+        return self._model.__sklearn_tags__()

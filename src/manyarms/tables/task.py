@@ -34,9 +34,18 @@ def task_of(target: pd.Series[Any]) -> tuple[str, str]:
     if kind == FLAG or distinct <= 2:
         return CLASSIFICATION, f"it has {counted(distinct, 'value')}"
     whole = bool((target == target.round()).all())
-    if whole and distinct <= min(_FEW, len(target) // _A_CLASS):
+    if whole and are_few(distinct, len(target)):
         return CLASSIFICATION, f"it has {distinct} distinct whole numbers (--task regression otherwise)"
     return REGRESSION, "it is a number"
+
+
+def are_few(distinct: int, rows: int) -> bool:
+    """Whether this many distinct numbers can be classes: at most two, or at most 20 with enough rows each.
+
+    >>> are_few(2, 3), are_few(20, 200), are_few(21, 1_000), are_few(20, 199)
+    (True, True, False, False)
+    """
+    return distinct <= 2 or distinct <= min(_FEW, rows // _A_CLASS)
 
 
 def with_target(frame: pd.DataFrame, target: str, say: Say) -> tuple[pd.DataFrame, pd.Series[Any]]:
