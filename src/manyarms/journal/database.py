@@ -8,9 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from ..errors import StorageError, StudyNotFound
+from .timeouts import Timeouts
 
 _BUSY_SECONDS = 60.0
 _WAL_IS_SOUND = sqlite3.sqlite_version_info >= (3, 51, 3)  # before, resetting the log could corrupt it
@@ -34,6 +35,7 @@ def parse_url(url: str) -> URL:
         raise ValueError(f"storage must have @ in its password written as %40, got {_hidden(url)!r}")
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
+    Timeouts.of(parsed)  # refuses what is not a time
     return parsed
 
 
@@ -61,12 +63,9 @@ def shown_storage(url: str) -> str:
 def make_engine(url: URL, write: bool) -> sa.Engine:
     """An engine with one connection."""
     if url.get_backend_name() != "sqlite":
-        try:
-            return sa.create_engine(url, poolclass=sa.pool.NullPool)
-        except (NoSuchModuleError, ImportError) as error:
-            raise StorageError(
-                f'storage {shown_url(url)} needs a driver: pip install "manyarms[postgresql]" ({error})'
-            ) from error
+        from .postgres import make_postgres_engine
+
+        return make_postgres_engine(url)
     if is_file(url):
         _check_file(url, Path(str(url.database)), write)
     engine = sa.create_engine(
@@ -86,7 +85,8 @@ def make_engine(url: URL, write: bool) -> sa.Engine:
 
 def cause_of(error: SQLAlchemyError) -> str:
     """What the database said, in one line."""
-    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def _check_file(url: URL, file: Path, write: bool) -> None:

@@ -1,0 +1,45 @@
+"""How long to wait for a database server, as its URL says."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlalchemy.engine import URL
+
+from .. import checks
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Two time limits, in seconds, that a PostgreSQL URL may set: `?reply_timeout=30s&reconnect_timeout=10m`.
+
+    Args:
+        reply: A server that sends nothing for so long while a reply is due counts as lost.
+        reconnect: How long to reconnect to a server that was lost; 0 means never.
+    """
+
+    reply: float = 30.0
+    reconnect: float = 600.0
+
+    @classmethod
+    def of(cls, url: URL) -> Timeouts:
+        """The limits in a URL, or the default ones; a database without a server is never reconnected to."""
+        if url.get_backend_name() != "postgresql":
+            return cls(reconnect=0.0)
+        return cls(**{name: _seconds(name, url) for name in ("reply", "reconnect") if f"{name}_timeout" in url.query})
+
+
+def without_timeouts(url: URL) -> URL:
+    """The URL as its driver takes it."""
+    return url.difference_update_query(["reply_timeout", "reconnect_timeout"])
+
+
+def _seconds(name: str, url: URL) -> float:
+    text = url.query[f"{name}_timeout"]
+    if name == "reconnect" and text == "0":
+        return 0.0
+    value: float | str = text if isinstance(text, str) else " and ".join(text)  # given more than once
+    with suppress(ValueError):  # text with a unit
+        value = float(value)
+    return checks.seconds(f"{name}_timeout in the storage URL", value)
