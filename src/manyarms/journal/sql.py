@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL
@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StorageError, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
+from .connection import ConnectionLost, LastingConnection, Work
 from .database import cause_of, make_engine, parse_url, shown_url
 from .layout import (
     CONTENT,
@@ -26,13 +27,18 @@ from .layout import (
     upgrade,
 )
 from .protocol import Event
+from .timeouts import Timeouts
 from .writer_lock import WriterLock
 
 _CHUNK = 1000  # rows a read takes at once: a reader's lock lasts a few milliseconds
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
+_RERUN = "run it again when the server can be reached"
 _NAMES = tuple(column.name for column in CONTENT)
 _INSERT = events_table.insert()
-_MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
+_OF = heads_table.c.study == sa.bindparam("of")
+_MOVE = heads_table.update().where(_OF, heads_table.c.checksum == sa.bindparam("after"))
+
+Result = TypeVar("Result")
 
 
 class SqlJournal:
@@ -53,20 +59,14 @@ class SqlJournal:
         self._count = 0
         self._checksum = ""  # of the last event
         self._checked = (0, "")  # events whose checksums were compared, and the checksum of the last of them
-        self._lock: WriterLock | None = None
-        self._lost = False  # the connection, and with it the lock that a server keeps for it
+        self._lock = WriterLock(self._url, name)
         with self._explained("open"):
-            self._engine = make_engine(self._url, write)
-            self._connection = self._engine.connect()
+            engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
+        self._connection = LastingConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
-                make_or_check_tables(self._connection, self._url, write)
-                if write:
-                    lock = WriterLock(self._connection, self._url, name)
-                    lock.acquire()
-                    self._lock = lock
-                    _upgrade(self._connection, self._url, locked=name)
-                self._find()
+                self._connection.connect()
+            self._find()
         except BaseException:
             self.close()
             raise
@@ -83,11 +83,17 @@ class SqlJournal:
     def create(self, header: Mapping[str, Any]) -> None:
         text = json.dumps(header)
         checksum = first_checksum(text)
-        with self._writing():
-            row = {"name": self.name, "created": time.time(), "header": text}
-            result = self._connection.execute(studies_table.insert().values(row))
-            study = int(result.inserted_primary_key[0])  # type: ignore[index]
-            self._connection.execute(heads_table.insert().values(study=study, events=0, checksum=checksum))
+        row = {"name": self.name, "created": time.time(), "header": text}
+
+        def create(connection: sa.Connection) -> int:
+            found = connection.execute(sa.select(studies_table).where(studies_table.c.name == self.name)).first()
+            if found is not None and found.header == text:
+                return int(found.id)  # by an attempt that was cut off before the server's reply
+            study = int(connection.execute(studies_table.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
+            connection.execute(heads_table.insert().values(study=study, events=0, checksum=checksum))
+            return study
+
+        study = self._write_with(create)
         self._study, self._header, self._checksum, self._checked = study, text, checksum, (0, checksum)
 
     def append(self, events: Iterable[Event]) -> None:
@@ -99,10 +105,22 @@ class SqlJournal:
             number += 1
         if not rows:
             return
-        with self._writing():
-            self._connection.execute(_INSERT, rows)
-            self._connection.execute(_MOVE, {"of": self._study, "events": number, "checksum": checksum})
+        self._write_with(lambda connection: self._append(connection, rows))
         self._count, self._checksum = number, checksum
+
+    def _append(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
+        """Add rows where the journal ends: after the last event known here, or after what a cut-off attempt has written."""
+        end = {"of": self._study, "events": rows[-1]["number"] + 1, "checksum": rows[-1]["checksum"]}
+        if not connection.execute(_MOVE, {**end, "after": self._checksum}).rowcount:
+            found = connection.execute(sa.select(heads_table.c.checksum).where(heads_table.c.study == self._study)).scalar()
+            written = next((i for i, row in enumerate(rows, 1) if row["checksum"] == found), 0)
+            if not written:
+                gone = "it is no longer there" if found is None else f"another process has written to it; {_REOPEN}"
+                raise StorageError(self._cannot("write", gone))
+            rows = rows[written:]
+            connection.execute(_MOVE, {**end, "after": found})
+        if rows:
+            connection.execute(_INSERT, rows)
 
     def events(self, since: int = 0) -> Iterator[Event]:
         if self._study is None:
@@ -117,8 +135,7 @@ class SqlJournal:
 
     def select(self, query: sa.Select[Any]) -> Sequence[Any]:
         """The rows of a query on the events, without checking the chain: see `totals`."""
-        with self._explained("read"), self._connection.begin():
-            return self._connection.execute(query).all()
+        return self._rows(query)
 
     @property
     def study(self) -> int | None:
@@ -128,7 +145,7 @@ class SqlJournal:
     @property
     def dialect(self) -> str:
         """The kind of database: "sqlite" or "postgresql"."""
-        return self._connection.dialect.name
+        return self._url.get_backend_name()
 
     def __len__(self) -> int:
         if not self._write:
@@ -149,18 +166,22 @@ class SqlJournal:
         self._save_snapshot("recommendation", covered, str(arm))
 
     def close(self) -> None:
-        if self._lock is not None:
-            with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
-                self._lock.release()
+        with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
+            self._lock.release()
         self._connection.close()
-        self._engine.dispose()
+
+    def _prepare(self, connection: sa.Connection) -> None:
+        """Make a new connection fit for use: the tables are there, and a writer has its lock."""
+        make_or_check_tables(connection, self._url, self._write)
+        if self._write:
+            self._lock.acquire(connection)
+            _upgrade(connection, self._url, locked=self.name)
 
     def _snapshot(self, kind: str) -> tuple[int, str] | None:
         """What was derived from the first events of the journal; None if there is nothing, or it is corrupt."""
         table = snapshots_table.c
         query = sa.select(table.covered, table.text, table.checksum).where(table.study == self._study, table.kind == kind)
-        with self._explained("read"), self._connection.begin():
-            row = self._connection.execute(query).first()
+        row = self._first(query)
         if row is None or row.checksum != snapshot_checksum(self._header or "", kind, row.covered, row.text):
             return None  # it only saves time: everything can be derived again
         return row.covered, row.text
@@ -169,9 +190,12 @@ class SqlJournal:
         table = snapshots_table
         checksum = snapshot_checksum(self._header or "", kind, covered, text)
         row = {"study": self._study, "kind": kind, "covered": covered, "text": text, "checksum": checksum}
-        with self._writing():
-            self._connection.execute(table.delete().where(table.c.study == self._study, table.c.kind == kind))
-            self._connection.execute(table.insert().values(row))
+
+        def save(connection: sa.Connection) -> None:
+            connection.execute(table.delete().where(table.c.study == self._study, table.c.kind == kind))
+            connection.execute(table.insert().values(row))
+
+        self._write_with(save)
 
     def _find(self) -> None:
         """Look up the study, its header and its length."""
@@ -182,11 +206,10 @@ class SqlJournal:
             .join_from(studies_table, heads_table, heads.study == studies.id, isouter=True)
             .where(studies.name == self.name)
         )
-        with self._explained("read"), self._connection.begin():
-            row = self._connection.execute(query).first()
-            if row is None and not self._write:
-                names = list(self._connection.execute(sa.select(studies.name).order_by(studies.id)).scalars())
-                raise StudyNotFound(_not_found(self.name, self.location, names))
+        row = self._first(query)
+        if row is None and not self._write:
+            names = [name for (name,) in self._rows(sa.select(studies.name).order_by(studies.id))]
+            raise StudyNotFound(_not_found(self.name, self.location, names))
         if row is None:
             return
         if self._study is None:
@@ -211,8 +234,7 @@ class SqlJournal:
             return first_checksum(self._header or "")
         events = events_table.c
         query = sa.select(events.checksum).where(events.study == self._study, events.number == number - 1)
-        with self._explained("read"), self._connection.begin():
-            return str(self._connection.execute(query).scalar())
+        return str(self._run("read", lambda connection: connection.execute(query).scalar()))
 
     def _sound_rows(self, number: int, checksum: str) -> Iterator[Any]:
         """The rows from this number on, each compared with its checksum; `checksum` is that of the row before."""
@@ -239,15 +261,13 @@ class SqlJournal:
     def _read(self, query: sa.Select[Any], number: int) -> Sequence[Any]:
         """The rows of a query from this number on. Text that is not UTF-8 is an error that names its row."""
         try:
-            with self._explained("read"), self._connection.begin():
-                return self._connection.execute(query).all()
+            return self._rows(query)
         except StorageError as error:
             if "decode" not in str(error):
                 raise
             for one in range(number, number + _CHUNK):
                 try:
-                    with self._connection.begin():
-                        self._connection.execute(query.where(events_table.c.number == one)).all()
+                    self._connection.run(_all(query.where(events_table.c.number == one)))
                 except SQLAlchemyError as cause:
                     raise self._broken(f"event {one} cannot be read ({cause_of(cause)})") from cause
             raise
@@ -270,22 +290,21 @@ class SqlJournal:
             f"the journal of study {self.name!r} in {self.location} is corrupt: {what}. Restore the storage from a backup"
         )
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """A transaction, done wholly or not at all."""
+    def _rows(self, query: sa.Select[Any]) -> Sequence[Any]:
+        return self._run("read", _all(query))
+
+    def _first(self, query: sa.Select[Any]) -> Any:
+        return self._run("read", lambda connection: connection.execute(query).first())
+
+    def _write_with(self, work: Work[Result]) -> Result:
+        """Write in a transaction, done wholly or not at all; once, however often the connection is lost."""
         if not self._write:
             raise StorageError(self._cannot("write", "it was opened for reading"))
-        if self._lost:
-            raise StorageError(self._cannot("write", f"the connection was lost; {_REOPEN}"))
-        with self._explained("write"):
-            try:
-                with self._connection.begin():
-                    yield
-            except SQLAlchemyError:
-                with suppress(Exception):  # a commit that a reader's lock held up leaves its rows pending
-                    if not self._connection.invalidated:
-                        self._connection.connection.rollback()
-                raise
+        return self._run("write", work)
+
+    def _run(self, verb: str, work: Work[Result]) -> Result:
+        with self._explained(verb):
+            return self._connection.run(work)
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
@@ -293,11 +312,9 @@ class SqlJournal:
         try:
             yield
         except SQLAlchemyError as error:
-            cause = cause_of(error)
-            if self._write and getattr(error, "connection_invalidated", False):
-                self._lost = True
-                cause = f"{cause}; {_REOPEN}"
-            raise StorageError(self._cannot(verb, cause)) from error
+            raise StorageError(self._cannot(verb, cause_of(error))) from error
+        except ConnectionLost as error:
+            raise StorageError(self._cannot(verb, f"{error}; {_RERUN}")) from error
         except OSError as error:
             raise StorageError(self._cannot(verb, str(error))) from error
 
@@ -341,8 +358,8 @@ def _upgrade(connection: sa.Connection, url: URL, locked: str | None = None) -> 
     with ExitStack() as locks:
         for name in _names(connection):
             if name != locked:
-                lock = WriterLock(connection, url, name)
-                lock.acquire()
+                lock = WriterLock(url, name)
+                lock.acquire(connection)
                 locks.callback(lock.release)
         upgrade(connection)
     return True
@@ -351,6 +368,10 @@ def _upgrade(connection: sa.Connection, url: URL, locked: str | None = None) -> 
 def _names(connection: sa.Connection) -> list[str]:
     with connection.begin():
         return list(connection.execute(sa.select(studies_table.c.name).order_by(studies_table.c.id)).scalars())
+
+
+def _all(query: sa.Select[Any]) -> Work[Sequence[Any]]:
+    return lambda connection: connection.execute(query).all()
 
 
 def _columns(event: Event) -> tuple[Any, ...]:
