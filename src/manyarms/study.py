@@ -356,8 +356,8 @@ class Study(StudyView):
 
     def close(self) -> None:
         """Close the storage, so that another process may write the study."""
-        if not self._closed and self._recommendation_covers < self.tally.events:
-            self._save_recommendation()
+        if not self._closed and not self._pending and self._recommendation_covers < self.tally.events:
+            self._save_recommendation()  # not where the last write failed: a server that is gone would be waited for again
         self._closed = True
         super().close()
         self._saves.checkpoints.close()
