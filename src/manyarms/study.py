@@ -138,8 +138,11 @@ class Study(StudyView):
         self._check_open()
         if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
             return None
-        if self._orphans:
-            return self._orphans.popleft()
+        while self._orphans:
+            pull = self._orphans.popleft()
+            flight = self.tally.in_flight.get(pull.arm.id)
+            if flight is not None and flight.pull is pull:  # else its result came meanwhile, from who ran it before
+                return pull
         answer = self._knowledge.ask(context)
         if answer is None:
             return None

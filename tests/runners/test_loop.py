@@ -74,6 +74,43 @@ def test_outcomes_are_recorded_as_they_arrive(tmp_path):
     assert study.recorded == [[2], [3], [1], [0]]
 
 
+class Stuttering(ma.SimulatedRunner):
+    """Gives every outcome twice, the second time with another reward, and some of those before again."""
+
+    given = ()
+
+    def collect(self):
+        new = [change for outcome in super().collect() for change in (outcome, replace(outcome, reward=1e9))]
+        before, self.given = self.given, (*self.given, *new)
+        return [*before[::7], *new]
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_late_and_repeated_outcomes_of_a_runner_change_nothing(deterministic):
+    decided = []
+    for kind in (ma.SimulatedRunner, Stuttering):
+        study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=40, max_steps=3, seed=0))
+        runner = kind(3, lambda pull: 1 + pull.arm.id % 4)
+        study.optimize(lambda pull: pull["x"], runner=runner, deterministic=deterministic, progress=False)
+        decided.append([event.decision for event in study.journal.events()])
+    assert decided[0] == decided[1]
+
+
+class Confused(ma.SimulatedRunner):
+    """Gives outcomes of pulls that nobody asked for."""
+
+    def collect(self):
+        return [replace(outcome, pull=Pull(Arm(99, {"x": 0.5}), 0, 1), reward=1e9) for outcome in super().collect()]
+
+
+def test_an_outcome_of_a_pull_that_was_never_asked_for_is_an_error_and_the_study_goes_on():
+    study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=6, seed=0))
+    with pytest.raises(ValueError, match="pull must be one that this study asked for, got arm 99 from 0 to 1"):
+        study.optimize(lambda pull: pull["x"], runner=Confused(2), progress=False)
+    study.optimize(lambda pull: pull["x"], progress=False)
+    assert study.tally.pulls == 6 and study.best_reward < 1
+
+
 def test_deterministic_outcomes_are_recorded_one_by_one_in_the_order_asked(tmp_path):
     study = FakeStudy(tmp_path, pulls=20)
     run(study, FakeRunner(4, choose=random.Random(0).randrange), never, deterministic=True)

@@ -177,6 +177,16 @@ def test_the_same_pull_twice_in_one_call_counts_once():
     assert study.tally.arms[pull.arm.id].reward == 0.5
 
 
+def test_a_result_that_arrives_after_a_restart_is_not_asked_for_again(tmp_path):
+    with ma.Study(search(30), storage=tmp_path / "study.db") as study:
+        first, second = study.ask(), study.ask()
+        study.tell(study.ask(), 0.5)
+    with ma.Study(search(30), storage=tmp_path / "study.db") as study:
+        study.tell(first, 0.7)
+        assert study.ask() == second
+        assert study.ask().arm.id == 3
+
+
 class Patient:
     """A strategy of one's own that asks for less where a pull failed."""
 

@@ -59,6 +59,11 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
             return
         while not (ready := _ready(flight, arrived, deterministic)):
             for outcome in runner.collect():
+                if not _belongs(outcome, flight):
+                    study.record([outcome])  # late or repeated, which changes nothing; or a stranger, which is an error
+                    continue
+                if outcome.pull.arm.id in arrived:
+                    continue  # repeated before the first was recorded
                 again = _again(study, flight[outcome.pull.arm.id], outcome, retries, runner.workers)
                 if again is None:
                     arrived[outcome.pull.arm.id] = outcome
@@ -71,6 +76,12 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
         study.record(outcomes)
         for arm in ready:
             del flight[arm]
+
+
+def _belongs(outcome: Outcome, flight: dict[int, Task]) -> bool:
+    """Whether the outcome is of a task that runs now."""
+    task = flight.get(outcome.pull.arm.id)
+    return task is not None and (task.pull.start, task.pull.stop) == (outcome.pull.start, outcome.pull.stop)
 
 
 def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: bool) -> list[int]:
