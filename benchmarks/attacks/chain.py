@@ -26,15 +26,17 @@ def train(pull: Any) -> float:
     return 0.5 * (1 - 0.5**pull.stop) + 0.5 * int(state[:8], 16) / 16**8
 
 
-def study(storage: str, budget: int = BUDGET) -> ma.Study:
+def study(storage: str, budget: int = BUDGET, checkpoints: str | None = None) -> ma.Study:
     """The study, new or resumed."""
     strategy = ma.MutantUCB(SPACE, budget=budget, max_steps=6, initial=12, exploration=0.05, seed=5)
-    return ma.Study(strategy, storage=storage)
+    return ma.Study(strategy, storage=storage, checkpoints=checkpoints)
 
 
-def search(storage: str, workers: int = 1, budget: int = BUDGET, callbacks: Any = ()) -> None:
+def search(
+    storage: str, workers: int = 1, budget: int = BUDGET, callbacks: Any = (), checkpoints: str | None = None
+) -> None:
     """Run the study to its end."""
-    with study(storage, budget) as search:
+    with study(storage, budget, checkpoints) as search:
         search.optimize(train, workers=workers, deterministic=workers > 1, progress=False, callbacks=callbacks)
 
 
@@ -44,7 +46,7 @@ def decisions(storage: str) -> list[Any]:
         return [event.decision for event in view.journal.events()]
 
 
-def difference(storage: str, whole: str) -> str | None:
+def difference(storage: str, whole: str, budget: int = BUDGET, checkpoints: str | None = None) -> str | None:
     """What tells a study that was attacked from one that was left alone; None if nothing does."""
     with ma.load_study(storage) as view:
         wrong = next(audit(view.journal), None)
@@ -53,7 +55,7 @@ def difference(storage: str, whole: str) -> str | None:
     found, expected = decisions(storage), decisions(whole)
     if found != expected:
         return f"the journals differ: {len(found)} events, {len(expected)} expected"
-    with study(storage) as one, study(whole) as other:
+    with study(storage, budget, checkpoints) as one, study(whole, budget) as other:
         return None if one.best_model() == other.best_model() else "the best models differ"
 
 
