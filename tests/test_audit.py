@@ -220,7 +220,7 @@ def test_damaged_checkpoints_are_found_and_missing_ones_are_no_fault(file, verif
     code, text = verify(file)
     assert code == 1
     assert "3 problems" in text
-    assert all(f"is damaged: {path}\n" in text for path in (one, two, three))
+    assert all(f"is corrupt: {path}\n" in text for path in (one, two, three))
 
 
 def test_a_database_that_is_none_or_torn_is_refused_in_one_line(file, verify):

@@ -34,7 +34,7 @@ DAMAGES = {
     "corrupt": lambda place: (place / "state.pickle").write_bytes(b"x" * (place / "state.pickle").stat().st_size),
     "truncated": lambda place: os.truncate(place / "state.pickle", 10),
     "without its file": lambda place: (place / "state.pickle").unlink(),
-    "unsealed": lambda place: (place / "manyarms.json").unlink(),
+    "no manifest": lambda place: (place / "manyarms.json").unlink(),
     "deleted": shutil.rmtree,
 }
 
@@ -224,7 +224,7 @@ def test_a_model_that_was_never_saved_is_said_to_be_none():
 def test_the_best_model_is_rebuilt_when_every_state_is_damaged(tmp_path, undisturbed):
     with new_study(checkpoints=str(tmp_path)) as study:
         search(study, chained.train)
-        for place in study.checkpoint_of(study.best().id).parent.iterdir():
+        for place in study.checkpoint_of(study.best().id).parent.glob("arm-*"):
             os.truncate(place / "state.pickle", 10)
         assert study.best_model() == undisturbed["inherited", 1].best_model()
 

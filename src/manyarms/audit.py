@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from .checkpoints import SEAL, is_sound
+from .checkpoints import is_checkpoint, is_sound
 from .errors import ManyarmsError
 from .header import restored_strategy
 from .journal import Event, Journal
@@ -173,10 +173,10 @@ def _audit_checkpoints(tally: Tally, directory: Path | None, watch: Watch) -> It
     for number, (id, record) in enumerate(tally.arms.items()):
         watch("reading checkpoints", number, len(tally.arms))
         path = directory / record.checkpoint if directory is not None and record.checkpoint is not None else None
-        if path is None or not (path / SEAL).exists() or is_sound(path):
+        if path is None or not is_checkpoint(path) or is_sound(path):
             continue
-        if (path / SEAL).exists():  # else it was dropped by a running study while it was looked at
-            yield f"the checkpoint of arm {id} is damaged: {path}"
+        if is_checkpoint(path):  # else it was dropped by a running study while it was looked at
+            yield f"the checkpoint of arm {id} is corrupt: {path}"
 
 
 def _said(error: Exception) -> str:

@@ -36,7 +36,7 @@ class NoResult(ManyarmsError):
 
 
 class CheckpointLost(ManyarmsError):
-    """A saved model is missing or damaged and was not retrained."""
+    """A saved model is missing or corrupt and was not retrained."""
 
 
 class WorkerError(ManyarmsError):

@@ -11,7 +11,7 @@ import pytest
 
 import manyarms as ma
 from manyarms import networks
-from manyarms.checkpoints import seal
+from manyarms.checkpoints import commit
 from manyarms.runners.running import RunningPull
 
 from .examples import samples
@@ -32,7 +32,7 @@ def play(classifier, config, stops, place, parent=None, seed=5):
         pull = RunningPull(ma.Pull(ma.Arm(0, config), start, stop), seed + start, place / f"{stop}.part", previous, parent)
         value = classifier(pull)
         previous, start = place / str(stop), stop
-        seal(place / f"{stop}.part", previous)
+        commit(place / f"{stop}.part", previous)
     return previous, value["reward"]
 
 
@@ -167,7 +167,7 @@ def test_a_checkpoint_that_would_run_code_is_refused_and_not_run(classifier, tmp
     staged, checkpoint, harm = tmp_path / "a.part", tmp_path / "a", tmp_path / "harm"
     staged.mkdir()
     torch.save({"network": Payload(harm)}, staged / FILE)
-    seal(staged, checkpoint)
+    commit(staged, checkpoint)
     pull = RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 1, 2), 0, tmp_path / "b.part", checkpoint)
     with pytest.raises(pickle.UnpicklingError):
         classifier(pull)

@@ -13,7 +13,7 @@ import pytest
 from waiting import wait_until
 
 import manyarms as ma
-from manyarms.checkpoints import seal
+from manyarms.checkpoints import commit
 from manyarms.testing.runners import make_task
 
 from .pool import is_running, started
@@ -91,7 +91,7 @@ def test_a_retry_replaces_what_an_attempt_saved_that_died_before_it_told(pair):
     task = make_task(pair.directory, 0, lambda pull: pull.save("new") or 1.0, attempt=2)
     task.staged.mkdir(parents=True)
     (task.staged / "old").touch()
-    seal(task.staged, task.final)
+    commit(task.staged, task.final)
     pair.runner.submit(task)
     outcome = pair.runner.collect()[0]
     assert outcome.checkpoint == task.final.name and not (task.final / "old").exists()

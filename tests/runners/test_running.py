@@ -45,6 +45,18 @@ def test_bytes_are_saved_under_a_name_or_not_at_all_where_there_is_no_room(tmp_p
     assert pull.unsaved == "4 bytes, but max_bytes leaves 3" and pull.refused == 4 and not (tmp_path / "staged").exists()
 
 
+def test_a_pull_that_leaves_a_link_is_rewarded_but_its_state_is_not_saved(tmp_path):
+    def train(pull):
+        pull.save("state")
+        (pull.directory / "last").symlink_to("state.pickle")
+        return 1.0
+
+    outcome = execute(train, make_task(tmp_path, 0))
+    assert outcome.reward == 1.0 and outcome.checkpoint is None
+    assert outcome.unsaved == "'last' is not a regular file; links, pipes and devices cannot be saved"
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_state_dropped_after_it_was_checked_is_not_taken_for_none(tmp_path):
     state = SavedState(saved(tmp_path, lambda pull: pull.save("model")))
     shutil.rmtree(state.directory)

@@ -12,7 +12,7 @@ import pytest
 
 import manyarms as ma
 from manyarms.audit import audit
-from manyarms.checkpoints import SEAL, seal
+from manyarms.checkpoints import MANIFEST, commit
 from manyarms.core import Arm, Pull
 from manyarms.runners import RunningPull
 from manyarms.runners.execute import execute
@@ -32,7 +32,7 @@ def saved(directory, *states):
 
 
 def files(place):
-    return {path.name for path in place.iterdir()} - {SEAL}
+    return {path.name for path in place.iterdir()} - {MANIFEST}
 
 
 def same(one, two):
@@ -230,7 +230,7 @@ def test_tensors_that_would_run_code_are_refused_and_not_run(tmp_path):
     staged, harm = tmp_path / "a.part", tmp_path / "harm"
     staged.mkdir()
     torch.save({"w": torch.zeros(3), "more": Payload(harm)}, staged / "state.pt")
-    seal(staged, tmp_path / "a")
+    commit(staged, tmp_path / "a")
     with pytest.raises(pickle.UnpicklingError):
         SavedState(tmp_path / "a").load()
     assert not harm.exists()
@@ -283,5 +283,5 @@ def test_a_study_goes_on_from_tensors_and_trains_them_again_when_lost(tmp_path):
         model, place = study.best_model(), study.checkpoint_of(study.best().id)
         assert files(place) == {"state.pt"} and float(model["w"].sum()) / model["pulls"] / 2 == study.best_reward
         os.truncate(place / "state.pt", 10)
-        assert any("damaged" in wrong for wrong in audit(study.journal))
+        assert any("corrupt" in wrong for wrong in audit(study.journal))
         assert same(study.best_model(descend), model)

@@ -80,7 +80,7 @@ def test_studies_in_memory_survive_in_their_journal():
 
 def test_only_a_study_whose_journal_outlasts_a_power_cut_waits_for_the_disk(tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr(ma.checkpoints, "_sync", synced.append)
+    monkeypatch.setattr("manyarms.checkpoints.manifest._sync", synced.append)
 
     def train(pull):
         pull.save(pull["x"])

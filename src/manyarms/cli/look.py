@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import checks
-from ..checkpoints import SEAL
+from ..checkpoints import is_checkpoint
 from ..frames import arm_status
 from ..journal.sql import study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
@@ -112,7 +112,7 @@ def _best(options: argparse.Namespace) -> int:
         "reward": arm.reward,
         "steps": arm.steps,
         "config": arm.config,
-        "checkpoint": str(path) if path is not None and (path / SEAL).exists() else None,
+        "checkpoint": str(path) if path is not None and is_checkpoint(path) else None,
     }
     if options.json:
         _print_json(answer)

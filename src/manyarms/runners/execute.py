@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..checkpoints import remove, seal, sealed_size
+from ..checkpoints import commit, committed_size, remove
 from ..core import Outcome
 from .attributes import attributes_of
 from .running import RunningPull, finite_curve
@@ -45,7 +45,7 @@ def execute(function: Function, task: Task) -> Outcome:
             value = function(pull.config if takes_config(function) else pull)
             returned = read_value(value)
         except DamagedCheckpoint as damage:
-            return replace(_failed(task, began, f"the checkpoint {damage} is damaged or missing"), damaged=str(damage))
+            return replace(_failed(task, began, f"the checkpoint {damage} is corrupt or missing"), damaged=str(damage))
         except MemoryError as error:
             return _failed(task, began, "out of memory", error)
         except BadReward as error:
@@ -132,23 +132,24 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
         if pull.unsaved is not None:
             raise OSError(f"cannot train a lost state again: {pull.unsaved}")
         places.append(scratch / str(number))
-        seal(pull.directory, places[-1], lasting=False)
+        commit(pull.directory, places[-1], lasting=False)
         latest[arm] = places[-1]
     return latest
 
 
 def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
-    """Seal what the pull saved: the checkpoint's name, its size, and why there is none if there should be."""
+    """Commit what the pull saved: the checkpoint's name, its size, and why there is none if there should be."""
     if not task.staged.exists():
         return None, pull.refused, pull.unsaved
-    unsaved, size = pull.unsaved, sealed_size(task.staged)
-    if unsaved is None and task.room is not None and size > task.room:
-        unsaved = f"{size} bytes, but max_bytes leaves {task.room}"
-    if unsaved is None:
-        try:
-            return task.final.name, seal(task.staged, task.final, task.lasting), None
-        except OSError as error:
-            unsaved = str(error)
+    unsaved, size = pull.unsaved, 0
+    try:
+        size = committed_size(task.staged)
+        if unsaved is None and task.room is not None and size > task.room:
+            unsaved = f"{size} bytes, but max_bytes leaves {task.room}"
+        if unsaved is None:
+            return task.final.name, commit(task.staged, task.final, task.lasting), None
+    except OSError as error:
+        unsaved = unsaved or str(error)
     remove(task.staged)
     return None, size, unsaved
 

@@ -1,28 +1,17 @@
-"""Checkpoints are whole or absent, and never take more than they may."""
+"""The checkpoints of one study: their names, what is left over, and how much room there is."""
 
-import multiprocessing
-import os
+from __future__ import annotations
+
 import random
-import shutil
-import signal
-import time
 from pathlib import Path
 
 import pytest
-from waiting import wait_until
 
 from manyarms import Checkpoints
-from manyarms.checkpoints import SEAL, first_to_go, is_sound, seal, sealed_size, size_of, slug
+from manyarms.checkpoints import MANIFEST, size_of, slug
+from manyarms.checkpoints.store import first_to_go
 
-
-def save(directory: Path, name: str = "saved", **files: bytes) -> Path:
-    """A checkpoint of these files."""
-    staged = directory / f"{name}.part"
-    for file, content in (files or {"state": b"0123456789" * 100}).items():
-        (staged / file).parent.mkdir(parents=True, exist_ok=True)
-        (staged / file).write_bytes(content)
-    seal(staged, directory / name)
-    return directory / name
+from .saving import save
 
 
 def opened(directory: Path, max_bytes=None, **sizes: int) -> Checkpoints:
@@ -31,87 +20,9 @@ def opened(directory: Path, max_bytes=None, **sizes: int) -> Checkpoints:
     checkpoints.open("study")
     for name, size in sizes.items():
         (checkpoints.path(name)).mkdir(parents=True)
-        (checkpoints.path(name) / SEAL).write_bytes(bytes(size))
+        (checkpoints.path(name) / MANIFEST).write_bytes(bytes(size))
         checkpoints.add(name, size)
     return checkpoints
-
-
-# -- whole or absent
-
-
-def save_for_ever(directory: Path, seed: int) -> None:
-    for number in range(10**9):
-        save(directory, f"{seed}-{number}", a=os.urandom(300_000), b=os.urandom(10), **{"deep/er/c": os.urandom(50_000)})
-
-
-def test_a_process_killed_while_saving_leaves_only_whole_checkpoints(tmp_path):
-    moments = random.Random(0)
-    for life in range(12):
-        writer = multiprocessing.get_context("fork").Process(target=save_for_ever, args=(tmp_path, life))
-        writer.start()
-        assert wait_until((tmp_path / f"{life}-{life % 3}").exists)
-        time.sleep(moments.uniform(0, 0.02))  # somewhere in one of the next
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.join()
-    finished = [path for path in tmp_path.iterdir() if path.suffix != ".part"]
-    assert len(finished) >= 24
-    assert all(is_sound(path) for path in finished)
-    assert all(size_of(path) > 350_000 for path in finished)
-
-
-def test_what_was_sealed_is_sound_and_of_the_size_foretold(tmp_path):
-    staged = tmp_path / "odd.part"
-    for name in ("a", "é 🦾\n\"'\\", "deep/er/🦾🦾🦾🦾🦾🦾🦾🦾🦾🦾", "empty", f"deep/{SEAL}"):
-        (staged / name).parent.mkdir(parents=True, exist_ok=True)
-        (staged / name).write_bytes(b"x" * len(name) * (name != "empty"))
-    foretold = sealed_size(staged)
-    assert seal(staged, tmp_path / "odd") == foretold == size_of(tmp_path / "odd")
-    assert is_sound(tmp_path / "odd") and not staged.exists()
-
-
-def test_an_empty_checkpoint_is_sound(tmp_path):
-    (tmp_path / "empty.part").mkdir()
-    seal(tmp_path / "empty.part", tmp_path / "empty")
-    assert is_sound(tmp_path / "empty")
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-DAMAGES = {
-    "a flipped bit": lambda path: flip(path / "state"),
-    "a truncated file": lambda path: os.truncate(path / "state", 500),
-    "an empty file": lambda path: os.truncate(path / "state", 0),
-    "a longer file": lambda path: (path / "state").write_bytes((path / "state").read_bytes() + b"x"),
-    "a deleted file": lambda path: (path / "state").unlink(),
-    "a directory for a file": lambda path: (path / "state").unlink() or (path / "state").mkdir(),
-    "a flipped bit deep inside": lambda path: flip(path / "deep" / SEAL),
-    "no seal": lambda path: (path / SEAL).unlink(),
-    "an empty seal": lambda path: (path / SEAL).write_text(""),
-    "a cut seal": lambda path: os.truncate(path / SEAL, 20),
-    "a seal of nonsense": lambda path: (path / SEAL).write_text("[1, 2]"),
-    "a seal of other nonsense": lambda path: (path / SEAL).write_text('{"state": 5}'),
-    "a seal that is no text": lambda path: (path / SEAL).write_bytes(b"\xff\xfe\x00"),
-    "nothing left": shutil.rmtree,
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_damage_is_seen(tmp_path, damage):
-    path = save(tmp_path, state=b"0123456789" * 100, **{f"deep/{SEAL}": b"other"})
-    assert is_sound(path)
-    damage(path)
-    assert not is_sound(path)
-
-
-def test_files_added_later_do_no_harm(tmp_path):
-    path = save(tmp_path)
-    (path / "notes").touch()
-    (path / "state").touch()
-    assert is_sound(path)
 
 
 # -- names and leftovers

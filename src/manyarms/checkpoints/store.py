@@ -1,24 +1,17 @@
-"""Where arms save and find their state, and what is dropped when disk is short.
-
-A checkpoint is a directory. It is written aside, sealed with a list of its files and their checksums, and renamed into place:
-whole, or absent.
-"""
+"""The checkpoints of one study: what is there, how much room there is, and what goes first when it runs out."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from . import checks
-
-SEAL = "manyarms.json"
-"""The file that makes a directory a checkpoint: its other files, with size and checksum."""
+from .. import checks
+from .files import remove, size_of
+from .manifest import is_checkpoint
 
 
 class Checkpoints:
@@ -56,7 +49,7 @@ class Checkpoints:
         return f"Checkpoints({str(self._root)!r}{limit}){held}"
 
     def __contains__(self, name: str) -> bool:
-        return name in self._sizes and (self.directory / name / SEAL).exists()
+        return name in self._sizes and is_checkpoint(self.directory / name)
 
     def names(self) -> list[str]:
         """All that is there."""
@@ -162,73 +155,7 @@ def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> 
     return gone
 
 
-def seal(staged: Path, final: Path, lasting: bool = True) -> int:
-    """Turn a directory of files into a checkpoint: checksum, sync (if it is to outlast a power cut), rename. Gives its size."""
-    files = _files(staged)
-    (staged / SEAL).write_text(_content(staged, {path: _checksum(path) for path in files}))
-    for path in (*files, staged / SEAL, staged) if lasting else ():
-        _sync(path)
-    staged.rename(final)
-    if lasting:
-        _sync(final.parent)
-    return size_of(final)
-
-
-def sealed_size(directory: Path) -> int:
-    """The bytes the directory will take once it is sealed."""
-    files = _files(directory)
-    return sum(path.stat().st_size for path in files) + len(_content(directory, dict.fromkeys(files, "0" * 32)))
-
-
-def is_sound(checkpoint: Path) -> bool:
-    """Whether every file is there as it was when the checkpoint was sealed."""
-    try:
-        content = json.loads((checkpoint / SEAL).read_text())
-        return all(
-            (checkpoint / name).stat().st_size == size and _checksum(checkpoint / name) == checksum
-            for name, (size, checksum) in content.items()
-        )
-    except (OSError, ValueError, AttributeError, TypeError):
-        return False
-
-
-def size_of(directory: Path) -> int:
-    """The bytes of all files below a directory."""
-    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
-
-
-def remove(directory: Path) -> None:
-    """Delete a directory and all below it; what cannot be deleted stays."""
-    shutil.rmtree(directory, ignore_errors=True)
-
-
 def slug(study: str) -> str:
     """A directory name for any study name: its letters and digits, and a checksum that tells it from others."""
     words = "".join(c if c.isascii() and c.isalnum() else "-" for c in study)[:40].strip("-")
     return f"{words or 'study'}-{blake2b(study.encode(), digest_size=4).hexdigest()}"
-
-
-def _files(directory: Path) -> list[Path]:
-    return sorted(path for path in directory.rglob("*") if path.is_file() and path != directory / SEAL)
-
-
-def _content(directory: Path, checksums: Mapping[Path, str]) -> str:
-    """The text of the seal."""
-    return json.dumps({str(path.relative_to(directory)): [path.stat().st_size, text] for path, text in checksums.items()})
-
-
-def _checksum(path: Path) -> str:
-    """Of 32 letters."""
-    with path.open("rb") as file:
-        digest = blake2b(digest_size=16)
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

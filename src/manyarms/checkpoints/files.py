@@ -1,0 +1,93 @@
+"""Reading, measuring and deleting directories that may come from a stranger: no link is followed, nothing is waited for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b, file_digest
+from io import BufferedReader
+from pathlib import Path
+
+_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def is_directory(path: Path) -> bool:
+    """Whether this is a directory itself, and not a link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def regular_files(directory: Path) -> dict[str, int]:
+    """The files below a directory, by relative name, with their sizes. `OSError` if it holds links, pipes or devices."""
+    sizes = {}
+    for name, entry in _entries(directory, strict=True):
+        if not entry.is_file(follow_symlinks=False):
+            raise OSError(f"{name!r} is not a regular file; links, pipes and devices cannot be saved")
+        sizes[name] = entry.stat(follow_symlinks=False).st_size
+    return sizes
+
+
+def size_of(directory: Path) -> int:
+    """The bytes of all regular files below a directory, as far as it can be read."""
+    return sum(_size(entry) for _, entry in _entries(directory, strict=False)) if is_directory(directory) else 0
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The content of a regular file; `OSError` if it is larger than `most` bytes, or is not a regular file."""
+    with _open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(f"{path} has more than {most} bytes")
+        return file.read(most)
+
+
+def checksum(path: Path) -> str:
+    """The checksum of a regular file: 32 characters."""
+    with _open_regular(path) as file:
+        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
+
+
+def remove(directory: Path) -> None:
+    """Delete a directory and all below it, following no links; what cannot be deleted stays."""
+    with suppress(RecursionError):  # nested very deep
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _open_regular(path: Path) -> BufferedReader:
+    file = os.fdopen(os.open(path, os.O_RDONLY | _SAFELY), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(f"{path} is not a regular file")
+    return file
+
+
+def _entries(directory: Path, strict: bool) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """All that is below a directory except directories, by relative name. What cannot be read is skipped, unless `strict`."""
+    rest = [""]  # not recursive: a stranger's directories may be nested very deep
+    while rest:
+        below = rest.pop()
+        try:
+            entries = os.scandir(os.path.join(directory, below))  # a Path would take its time with a deep one
+        except OSError:
+            if strict:
+                raise
+            continue
+        with entries:
+            for entry in entries:
+                name = f"{below}/{entry.name}" if below else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    rest.append(name)
+                else:
+                    yield name, entry
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    """The bytes of a regular file; 0 of anything else, and of what was deleted in the meantime."""
+    try:
+        return entry.stat(follow_symlinks=False).st_size if entry.is_file(follow_symlinks=False) else 0
+    except OSError:
+        return 0
