@@ -37,7 +37,7 @@ LAYERS = [
     {"tally"},
     {"knowledge", "rebuild", "plan", "progress", "interrupt", "frames"},
     {"outcomes", "restoring"},
-    {"header", "saves"},
+    {"header", "places", "saves"},
     {"view"},
     {"arguments"},
     {"study", "audit"},

@@ -9,7 +9,7 @@ import disks
 import pytest
 
 import manyarms as ma
-from manyarms.checkpoints import size_of
+from manyarms.checkpoints import OWNER, size_of
 
 LIMIT = 150_000
 
@@ -95,8 +95,8 @@ def test_a_study_never_takes_more_than_max_bytes(tmp_path, undisturbed, workers)
         assert checkpoints.evictions > 3 and sum(refused) <= 10
         assert decisions(study) == undisturbed[workers]
         assert study.best_model()[0]["steps"] == 6
-        assert {path.name for path in checkpoints.directory.iterdir()} == set(checkpoints.names())
-        assert size_of(checkpoints.directory) == checkpoints.used
+        assert {path.name for path in checkpoints.directory.iterdir()} == {*checkpoints.names(), OWNER}
+        assert size_of(checkpoints.directory) == checkpoints.used + (checkpoints.directory / OWNER).stat().st_size
 
 
 def test_quick_pulls_of_several_workers_find_room_on_a_nearly_empty_disk(tmp_path):
@@ -156,7 +156,7 @@ def test_pulls_abandoned_by_an_error_leave_nothing_once_the_study_has_gone_on(tm
             with pytest.raises(RuntimeError, match="in a callback"):
                 study.optimize(heavy, runner=ma.SimulatedRunner(3), deterministic=True, callbacks=[fail], progress=False)
         study.optimize(heavy, runner=ma.SimulatedRunner(3), deterministic=True, progress=False)
-        assert {path.name for path in checkpoints.directory.iterdir()} == set(checkpoints.names())
+        assert {path.name for path in checkpoints.directory.iterdir()} == {*checkpoints.names(), OWNER}
         assert decisions(study) == undisturbed[3]
 
 

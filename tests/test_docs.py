@@ -143,6 +143,6 @@ def steps(console):
 def settled(printed):
     """Without what differs from time to time: how long things took, names of checkpoints and where they are, spaces."""
     printed = re.sub(r"\S*/(manyarms\.db-checkpoints/)", r"\1", printed)
-    printed = re.sub(r"(arm-\d+-step-\d+-)[0-9a-f]{8}", r"\1", printed)
+    printed = re.sub(r"(checkpoints/train-)[0-9a-f]{16}(/arm-\d+-step-\d+-)[0-9a-f]{8}", r"\1\2", printed)
     printed = re.sub(r'"seconds": \S+|[\d.,]+ ms|[\d.,]+×|in \S+ seconds$', "", printed, flags=re.MULTILINE)
     return [re.sub(r" \d+(\.\d)?$", "", " ".join(line.split())) for line in rounded(printed).splitlines()]

@@ -32,9 +32,7 @@ def study(storage: str, budget: int = BUDGET, checkpoints: str | None = None) ->
     return ma.Study(strategy, storage=storage, checkpoints=checkpoints)
 
 
-def search(
-    storage: str, workers: int = 1, budget: int = BUDGET, callbacks: Any = (), checkpoints: str | None = None
-) -> None:
+def search(storage: str, workers: int = 1, budget: int = BUDGET, callbacks: Any = (), checkpoints: str | None = None) -> None:
     """Run the study to its end."""
     with study(storage, budget, checkpoints) as search:
         search.optimize(train, workers=workers, deterministic=workers > 1, progress=False, callbacks=callbacks)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from .checkpoints import is_checkpoint, is_sound
+from .checkpoints import is_checkpoint, is_name, is_sound
 from .errors import ManyarmsError
 from .header import restored_strategy
 from .journal import Event, Journal
 from .knowledge import Knowledge
+from .places import directories, find_checkpoint
 from .tally import Tally
 
 Watch = Callable[[str, int, int], None]
@@ -38,6 +39,7 @@ class _Beginning:
 
     def __init__(self, journal: Journal, watch: Watch) -> None:
         self._journal = journal
+        self.name, self.place = journal.name, getattr(journal, "place", None)
         self._snapshot = journal.snapshot()
         self._recommendation = journal.recommendation()
         self._length = len(journal)  # read after the snapshots, which cannot cover more
@@ -72,7 +74,7 @@ def _audit(journal: _Beginning, header: Mapping[str, Any] | None, replay: bool, 
     yield from wrong
     if replay and not wrong:
         yield from _audit_replay(journal, header)
-    yield from _audit_checkpoints(tally, Path(header["checkpoints"]) if header.get("checkpoints") else None, watch)
+    yield from _audit_checkpoints(tally, directories(cast(Journal, journal), header), watch)
 
 
 def audit_events(events: Iterable[Event], header: Mapping[str, Any], tally: Tally) -> Iterator[str]:
@@ -116,6 +118,8 @@ def _wrong_with(event: Event, tally: Tally, max_steps: int | None) -> str | None
             return f"arm {event.arm} from {event.start} to {event.stop} is {event.kind}, but was not in flight"
         if event.kind == "told" and (event.reward is None or not math.isfinite(event.reward)):
             return f"arm {event.arm} is told the reward {event.reward}"
+        if (name := event.data.get("checkpoint")) is not None and not is_name(name):
+            return f"arm {event.arm} names {name!r:.100} as its checkpoint, which no study writes"
         return None
     if flight is not None:
         return f"arm {event.arm} is asked for while it is in flight"
@@ -168,11 +172,11 @@ def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | No
     return knowledge
 
 
-def _audit_checkpoints(tally: Tally, directory: Path | None, watch: Watch) -> Iterator[str]:
+def _audit_checkpoints(tally: Tally, places: Sequence[Path], watch: Watch) -> Iterator[str]:
     """Whether the checkpoints that are there are whole. One that is not there is no fault: it is trained again."""
     for number, (id, record) in enumerate(tally.arms.items()):
         watch("reading checkpoints", number, len(tally.arms))
-        path = directory / record.checkpoint if directory is not None and record.checkpoint is not None else None
+        path = find_checkpoint(places, record.checkpoint) if record.checkpoint is not None else None
         if path is None or not is_checkpoint(path) or is_sound(path):
             continue
         if is_checkpoint(path):  # else it was dropped by a running study while it was looked at

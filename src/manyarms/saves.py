@@ -34,9 +34,9 @@ class Saves:
         self._knowledge = knowledge
         self._tally = knowledge.tally
         self._seed = seed
-        self._lost: set[str] = set()  # found damaged or missing by a pull that wanted to load them
+        self._lost: set[str] = set()  # found corrupt or missing by a pull that wanted to load them
         self._warned = False
-        checkpoints.sweep(self._tally.needed())  # what a killed process left half written, or no longer needed
+        checkpoints.sweep(self._tally.needed())  # unfinished ones of a killed process, and those no longer needed
 
     def task(self, pull: Pull, slots: int) -> Task:
         """All that a worker needs to run a pull, where up to `slots` run at once."""
@@ -51,15 +51,16 @@ class Saves:
             parent=self.checkpoints.path(flight.parent)
             if flight.parent is not None
             else None,  # there or not: seen when loaded
-            staged=self.checkpoints.path(f"{name}.part"),
+            staged=self.checkpoints.staged(name),
             final=self.checkpoints.path(name),
             room=self.checkpoints.reserve(arm, slots),
             recipe=self._recipe(pull, flight),
             lasting=self._lasting,
+            owner=self.checkpoints.record,
         )
 
     def lose(self, checkpoint: str) -> None:
-        """A pull found a checkpoint damaged or missing: its next task trains that state again."""
+        """A pull found a checkpoint corrupt or missing: its next task trains that state again."""
         self.checkpoints.drop([checkpoint])
         self._lost.add(checkpoint)
 

@@ -9,6 +9,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from . import checks
@@ -22,6 +23,7 @@ from .interrupt import first_interrupt_stops
 from .journal import Event, Journal, MemoryJournal, open_journal
 from .knowledge import Knowledge
 from .outcomes import checked_outcome, has_ended, is_same_config
+from .places import noted, owner_of, usual_root
 from .plan import Plan
 from .progress import Progress
 from .runners import Runner
@@ -50,7 +52,7 @@ class Study(StudyView):
         strategy: fresh. On going on with a study, one with the same arguments; its budget may differ.
         storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
         name: of the study in the storage.
-        checkpoints: where models are saved; by default beside the storage.
+        checkpoints: Where models are saved: a directory, or `Checkpoints` to limit the disk too. By default beside the storage.
         direction: "maximize" or "minimize" what the function returns.
         bounds: the lowest and the highest it can return, if known; else the scale is learned.
         budget: limits in seconds or cost, beside the strategy's budget of steps.
@@ -93,18 +95,20 @@ class Study(StudyView):
         wanted = known.book.budget if known is not None else None
         storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
         journal = open_journal(storage, study_name(name))
-        self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if checkpoints is None and storage is None else None
+        checkpoints = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints(checkpoints or None)
+        temporary = storage is None and checkpoints.root is None
+        self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if temporary else None
         try:
-            if not isinstance(checkpoints, Checkpoints):
-                checkpoints = Checkpoints(checkpoints or (self._temporary.name if self._temporary else _beside(storage)))
-            checkpoints.open(journal.name)
+            root = checkpoints.root or (Path(self._temporary.name) if self._temporary else usual_root(journal))
             limits = {} if self._budget is None else self._budget.as_json()
-            header = self._open(journal, bounds, limits=limits, checkpoints=str(checkpoints.directory), origin=origin)
+            header = self._open(journal, bounds, root, limits=limits, origin=origin)
             knowledge = Knowledge(strategy, direction, bounds)
             knowledge.replay(journal)
+            checkpoints.open(owner_of(journal, header), knowledge.tally.needed(), root)
         except BaseException:
             journal.close()
             raise
+        header = {**header, "checkpoints": str(checkpoints.directory)}  # wherever they are now
         super().__init__(journal, header, knowledge.tally, knowledge)
         self._knowledge: Knowledge = knowledge
         self.seed: int = header["seed"]
@@ -241,7 +245,7 @@ class Study(StudyView):
         return self._saves.task(pull, slots)
 
     def lose(self, checkpoint: str) -> None:
-        """A checkpoint turned out to be damaged."""
+        """A checkpoint turned out to be corrupt."""
         self._saves.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
@@ -367,25 +371,18 @@ class Study(StudyView):
         if self._temporary is not None:
             self._temporary.cleanup()
 
-    def _open(self, journal: Journal, bounds: tuple[float, float] | None, **notes: Any) -> Mapping[str, Any]:
+    def _open(self, journal: Journal, bounds: tuple[float, float] | None, root: Path, **notes: Any) -> Mapping[str, Any]:
         """The study's header: written if it is new, compared if it is not. Puts the strategy to where the study began."""
         known, header = complete(self.strategy), journal.header
         seed = known.book.seed if known is not None else _seed_of(self.strategy)
         new = make_header(self.strategy, seed, self.direction, bounds, **notes)
         if header is None:
+            new["checkpoints"] = noted(root, owner_of(journal, new))
             journal.create(new)
-            return new
+            return journal.header or new  # a journal of the user's own may not keep all of it
         check_same(journal.name, header, new, seed_given=known is not None and known.settings["seed"] is not None)
         settle_strategy(self.strategy, header)
         return header
-
-
-def _beside(storage: Any) -> str:
-    """Where checkpoints go by default: beside a database file, else below the working directory."""
-    from .journal.database import sqlite_file
-
-    file = sqlite_file(storage) if isinstance(storage, str) else None
-    return f"{file}-checkpoints" if file is not None else "manyarms-checkpoints"
 
 
 def _seed_of(strategy: Any) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from .checkpoints.names import is_name, is_unsaved, unsaved_name
 from .core import Arm, Outcome, Pull
 from .journal import Event
 
@@ -144,10 +145,9 @@ class Tally:
         record.stops = _shared(stops)
         record.reward = event.reward
         record.inherited = record.inherited or data.get("inherited", False)
-        if "unsaved" in data:
-            record.checkpoint = f"unsaved-arm-{event.arm}-step-{event.stop}"  # never there: it will be trained again if needed
-        else:
-            record.checkpoint = data.get("checkpoint")
+        record.checkpoint = name = data.get("checkpoint")
+        if "unsaved" in data or (name is not None and not is_name(name)):
+            record.checkpoint = unsaved_name(event.arm, event.stop)  # never there: it will be trained again if needed
         record.checkpoint_bytes = data.get("checkpoint_bytes")
         metrics = data.get("metrics", {})
         record.metric_names, record.metric_values = _shared(tuple(metrics)), tuple(metrics.values())
@@ -178,7 +178,7 @@ class Tally:
         for id, *row in state["arms"]:
             self.arms[id] = _record(arms[id], row)
         self.in_flight = {
-            id: Flight(Pull(arms[id], start, stop), previous, parent)
+            id: Flight(Pull(arms[id], start, stop), _check_name(previous), _check_name(parent))
             for id, start, stop, previous, parent in state["in_flight"]
         }
 
@@ -198,7 +198,7 @@ def _record(arm: Arm, row: list[Any]) -> ArmRecord:
         _shared(tuple(stops)),
         reward,
         failed,
-        checkpoint,
+        _check_name(checkpoint),
         born_at,
         inherited,
         seconds,
@@ -206,6 +206,13 @@ def _record(arm: Arm, row: list[Any]) -> ArmRecord:
         _shared(tuple(names)),
         tuple(values),
     )
+
+
+def _check_name(name: str | None) -> str | None:
+    """Refuse a snapshot with a name that no study gives to a checkpoint."""
+    if name is not None and not is_name(name) and not is_unsaved(name):
+        raise ValueError(f"no study calls a checkpoint {name!r:.100}")
+    return name
 
 
 def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:

@@ -15,6 +15,7 @@ from .errors import NoResult, StudyMismatch, StudyNotFound
 from .header import restored_strategy
 from .journal import Journal, open_journal
 from .knowledge import Knowledge
+from .places import directories, find_checkpoint
 from .spaces import as_space
 from .tally import Tally
 
@@ -107,7 +108,8 @@ class StudyView:
 
     def checkpoint_of(self, arm: int) -> Path | None:
         """Where the arm saved its state last, if it did; it may have been deleted since."""
-        return checkpoint_path(self.header, self.tally.arms[arm].checkpoint)
+        name = self.tally.arms[arm].checkpoint
+        return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
 
     def arms_dataframe(self) -> pd.DataFrame:
         """A row for each arm: arm, parents, steps, reward, status, seconds, config, and the metrics of its last pull.
@@ -134,12 +136,6 @@ class StudyView:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def checkpoint_path(header: Mapping[str, Any], name: str | None) -> Path | None:
-    """Where the checkpoint of this name is, if it has one."""
-    directory = header.get("checkpoints")
-    return Path(directory) / name if name is not None and directory is not None else None
 
 
 def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *, space: Any = None) -> StudyView:

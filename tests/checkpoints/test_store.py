@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from manyarms import Checkpoints
-from manyarms.checkpoints import MANIFEST, size_of, slug
+from manyarms.checkpoints import MANIFEST, OWNER, Owner, claim, size_of, slug
+from manyarms.checkpoints.names import directory_name, is_entry, is_name, new_name
 from manyarms.checkpoints.store import first_to_go
+from manyarms.errors import StorageError
 
 from .saving import save
+
+OLD, OWN = Owner("study"), Owner("study", "0123456789abcdef")
+"""A study without an id, which owns no directory, and one with."""
+
+KEPT, LEFT = "arm-0-step-1-00000000", "arm-3-step-12-ffffffff"
 
 
 def opened(directory: Path, max_bytes=None, **sizes: int) -> Checkpoints:
     """Checkpoints of so many bytes each."""
     checkpoints = Checkpoints(directory, max_bytes)
-    checkpoints.open("study")
+    checkpoints.open(OLD, ())
     for name, size in sizes.items():
         (checkpoints.path(name)).mkdir(parents=True)
         (checkpoints.path(name) / MANIFEST).write_bytes(bytes(size))
@@ -25,7 +33,15 @@ def opened(directory: Path, max_bytes=None, **sizes: int) -> Checkpoints:
     return checkpoints
 
 
-# -- names and leftovers
+def owned(directory: Path, max_bytes=None) -> Checkpoints:
+    """The directory of a study, which says so."""
+    checkpoints = Checkpoints(directory, max_bytes)
+    checkpoints.open(OWN, ())
+    claim(checkpoints.directory, checkpoints.record)
+    return checkpoints
+
+
+# -- names
 
 
 NAMES = (
@@ -49,24 +65,72 @@ NAMES = (
 
 
 def test_any_study_has_a_directory_name_of_its_own():
-    slugs = [slug(name) for name in NAMES]
-    assert len({name.lower() for name in slugs}) == len(NAMES)
-    for name in slugs:
-        assert len(name) <= 60 and name[0].isalnum()
-        assert all(c.isascii() and (c.isalnum() or c == "-") for c in name)
+    for names in ([slug(name) for name in NAMES], [directory_name(name, f"{i:016x}") for i, name in enumerate(NAMES)]):
+        assert len({name.lower() for name in names}) == len(NAMES)
+        for name in names:
+            assert len(name) <= 60 and name[0].isalnum()
+            assert all(c.isascii() and (c.isalnum() or c == "-") for c in name)
+
+
+def test_studies_of_the_same_name_have_directories_of_their_own():
+    ids = ["0123456789abcdef", "0123456789abcdee", "../../etc", "", "🦾", "\ud800", "0123456789ABCDEF", "0123456789abcdef\n"]
+    names = {directory_name("study", id) for id in ids}
+    assert len(names) == len(ids)
+    assert all(re.fullmatch("study-[0-9a-f]{16}", name) for name in names)
+
+
+def test_only_names_that_we_give_are_names_of_checkpoints():
+    assert all(is_name(new_name(arm, stop)) for arm, stop in [(0, 1), (10**12, 10**12), (-1, 1)])
+    part = "arm-0-step-1-01234567.part"
+    assert is_entry(part) and not is_name(part)
+    for name in ("", "..", "../../victim", "/etc", "arm-0-step-1", "arm-0-step-1-0123456", "arm-0-step-1-0123456g", None, 5):
+        assert not is_name(name)
+    for name in ("arm-0-step-1-01234567/", "arm-0-step-1-01234567\n", "x/arm-0-step-1-01234567", "arm-٣-step-1-01234567"):
+        assert not is_name(name) and not is_entry(name)
+    assert not is_entry(OWNER) and not is_entry(".part")
+
+
+# -- what is left over
 
 
 def test_opening_sees_what_is_there_and_sweeping_removes_what_is_not_needed(tmp_path):
-    home = tmp_path / slug("study")
-    kept, old = save(home, "kept"), save(home, "old")
-    (home / "cut.part").mkdir()
-    (home / "cut.part" / "state").write_bytes(b"half")
-    checkpoints = opened(tmp_path)
-    assert checkpoints.used == size_of(home)
-    assert sorted(checkpoints.sweep({"kept", "never there"})) == ["cut.part", "old"]
-    assert [path.name for path in home.iterdir()] == ["kept"]
-    assert "kept" in checkpoints and "old" not in checkpoints and not old.exists()
+    home = owned(tmp_path).directory
+    kept, old = save(home, KEPT), save(home, LEFT)
+    (home / f"{LEFT}.part").mkdir()
+    (home / f"{LEFT}.part" / "state").write_bytes(b"half")
+    checkpoints = owned(tmp_path)
+    assert checkpoints.used == size_of(home) - (home / OWNER).stat().st_size
+    assert sorted(checkpoints.sweep({KEPT, "never there"})) == [LEFT, f"{LEFT}.part"]
+    assert {path.name for path in home.iterdir()} == {KEPT, OWNER}
+    assert KEPT in checkpoints and LEFT not in checkpoints and not old.exists()
     assert checkpoints.used == size_of(kept)
+
+
+def test_nothing_but_checkpoints_is_counted_or_swept(tmp_path):
+    home = owned(tmp_path).directory
+    save(home, "notes"), save(home, "arm-0-step-1"), (home / "plot.png").write_bytes(b"1234")
+    (home / KEPT).write_text("a file")
+    checkpoints = owned(tmp_path)
+    assert checkpoints.names() == [] and checkpoints.used == 0
+    checkpoints.sweep(())
+    checkpoints.drop(["notes", "arm-0-step-1", "plot.png", ".", "..", "", OWNER, "notes/state"])
+    checkpoints.close()
+    assert {path.name for path in home.iterdir()} == {"notes", "arm-0-step-1", "plot.png", KEPT, OWNER}
+    assert (home / "notes" / "state").exists()
+
+
+@pytest.mark.parametrize("owner", [OLD, OWN], ids=["no id", "no owner file"])
+def test_where_no_file_says_whose_a_directory_is_only_what_the_journal_names_is_touched(tmp_path, owner):
+    home = tmp_path / owner.directory_name
+    save(home, KEPT), save(home, LEFT)
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.open(owner, {KEPT})
+    assert checkpoints.names() == [KEPT]
+    checkpoints.sweep({KEPT})
+    checkpoints.evict(10**6, {}, float, needed=())
+    checkpoints.close()
+    assert not (home / KEPT).exists() and (home / LEFT).exists()
+    assert (home / OWNER).exists() == (owner is OWN)
 
 
 def test_checkpoints_may_be_given_to_one_study_after_another(tmp_path):
@@ -74,7 +138,7 @@ def test_checkpoints_may_be_given_to_one_study_after_another(tmp_path):
     checkpoints.reserve(0, slots=1)
     places = []
     for study in ("study", "other", "study"):
-        checkpoints.open(study)
+        checkpoints.open(Owner(study), ())
         places.append(checkpoints.directory)
         assert checkpoints.reserve(1, slots=1) == 1000
     assert places == [tmp_path / slug(study) for study in ("study", "other", "study")]
@@ -85,7 +149,7 @@ def test_what_an_abandoned_pull_wrote_goes_when_its_arm_is_pulled_again(tmp_path
     for number in range(3):
         name = checkpoints.new_name(5, 1)
         save(checkpoints.directory, name)
-        (checkpoints.directory / f"{name}.part").mkdir()
+        checkpoints.staged(name).mkdir()
         assert len(list(checkpoints.directory.iterdir())) == 2, number
     checkpoints.release(5)
     checkpoints.new_name(5, 2)
@@ -93,12 +157,55 @@ def test_what_an_abandoned_pull_wrote_goes_when_its_arm_is_pulled_again(tmp_path
 
 
 def test_closing_removes_a_directory_only_if_nothing_is_in_it(tmp_path):
-    checkpoints = opened(tmp_path, saved=10)
+    checkpoints = owned(tmp_path)
+    save(checkpoints.directory, KEPT)
+    checkpoints.add(KEPT, 10)
     checkpoints.close()
     assert checkpoints.directory.exists()
-    checkpoints.drop(["saved"])
+    checkpoints.drop([KEPT])
+    checkpoints.staged(checkpoints.new_name(0, 1)).mkdir()
     checkpoints.close()
-    assert not checkpoints.directory.exists()
+    assert not checkpoints.directory.exists() and tmp_path.exists()
+
+
+def test_closing_what_was_never_opened_removes_nothing(tmp_path):
+    Checkpoints(tmp_path).close()
+    assert tmp_path.exists()
+
+
+# -- links
+
+
+def test_a_directory_that_is_a_link_is_refused(tmp_path):
+    victim = owned(tmp_path / "victim").directory
+    save(victim, LEFT)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / OWN.directory_name).symlink_to(victim)
+    with pytest.raises(StorageError, match="is a link or a file: move it away"):
+        owned(tmp_path / "mine")
+    assert (victim / LEFT / MANIFEST).exists()
+
+
+def test_nothing_is_deleted_once_the_directory_has_become_a_link(tmp_path):
+    checkpoints = owned(tmp_path)
+    save(checkpoints.directory, KEPT)
+    checkpoints.add(KEPT, 10)
+    checkpoints.directory.rename(tmp_path / "elsewhere")
+    checkpoints.directory.symlink_to(tmp_path / "elsewhere")
+    checkpoints.drop([KEPT])
+    checkpoints.close()
+    assert (tmp_path / "elsewhere" / KEPT / MANIFEST).exists()
+
+
+def test_a_link_among_the_checkpoints_is_neither_counted_nor_followed(tmp_path):
+    victim = save(tmp_path / "victim", "model")
+    home = owned(tmp_path).directory
+    (home / LEFT).symlink_to(victim)
+    (save(home, KEPT) / "deep").symlink_to(victim)
+    checkpoints = owned(tmp_path)
+    assert checkpoints.names() == [KEPT] and checkpoints.used < 1200
+    checkpoints.drop([LEFT, KEPT])
+    assert (victim / MANIFEST).exists() and not (home / KEPT).exists()
 
 
 # -- room
@@ -168,3 +275,10 @@ def test_what_can_never_fit_drives_nothing_out(tmp_path):
     assert checkpoints.shortage(slots=1) == 0
     checkpoints.note_refused(950)
     assert checkpoints.shortage(slots=1) == 50
+
+
+def test_the_owner_file_counts_too(tmp_path):
+    checkpoints = owned(tmp_path, max_bytes=1000)
+    room = checkpoints.reserve(0, slots=1)
+    assert room == 1000 - (checkpoints.directory / OWNER).stat().st_size
+    assert owned(tmp_path, max_bytes=10).reserve(0, slots=1) == 0

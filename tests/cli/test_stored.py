@@ -153,12 +153,12 @@ def test_verify_says_that_all_is_well(trained):
 
 
 def saved():
-    return {path.name for path in Path("manyarms.db-checkpoints").glob("*/*")}
+    return {path.name for path in Path("manyarms.db-checkpoints").glob("*/arm-*")}
 
 
 def test_gc_deletes_what_is_left_over_and_nothing_else(trained):
     before = saved()
-    (next(Path("manyarms.db-checkpoints").iterdir()) / "arm-0-step-9-ffff.part").mkdir()
+    (next(Path("manyarms.db-checkpoints").iterdir()) / "arm-0-step-9-ffffffff.part").mkdir()
     assert trained("gc", "--dry-run").out.startswith("1 checkpoints would go, 0 of ")
     assert len(saved()) == len(before) + 1
     assert trained("gc").out.startswith("1 checkpoints deleted, 0 of ")

@@ -2,15 +2,19 @@
 
 import signal
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from pg_outages import open_when_free
 
-from manyarms.errors import StudyLocked
+import manyarms as ma
+from manyarms.errors import StorageError, StudyLocked
 from manyarms.journal import Event
+from manyarms.journal.database import parse_url
 from manyarms.journal.sql import SqlJournal
 
 EVENTS = [Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(4)]
+SPACE = ma.Space(x=ma.Float(0, 1))
 
 
 def test_the_lock_is_free_when_its_holder_was_killed(postgres, start):
@@ -27,3 +31,57 @@ def test_the_lock_is_free_when_its_holder_was_killed(postgres, start):
     holder.kill()
     with closing(open_when_free(postgres)) as journal:
         assert list(journal.events()) == EVENTS
+
+
+# -- checkpoints
+
+
+def keep(pull):
+    pull.save(pull["x"])
+    return pull["x"]
+
+
+def models():
+    return {path.name for path in Path("manyarms-checkpoints").glob("*/arm-*")}
+
+
+def search(storage, budget=15, **options):
+    """Run a study, and give how many steps were trained again."""
+    with ma.Study(ma.RandomSearch(SPACE, budget=budget, max_steps=3, seed=3), storage=storage, **options) as study:
+        study.optimize(keep, progress=False)
+        return study.tally.retrained
+
+
+@pytest.fixture
+def another(server, postgres):
+    """A copy of the database, made when it is asked for; gives its URL."""
+    name = f"copy_of_{parse_url(postgres).database}"
+
+    def copy():
+        server.psql(f"CREATE DATABASE {name} TEMPLATE {parse_url(postgres).database}")
+        return server.get_uri(database=name)
+
+    yield copy
+    server.psql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def test_studies_of_the_same_name_in_two_databases_keep_their_models(postgres, another, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    other = another()
+    search(postgres)
+    first = models()
+    search(other)
+    assert len(first) >= 5 and len(models() - first) == len(first)
+    assert first < models()
+
+
+def test_a_copied_database_may_not_use_the_directory_of_the_original(postgres, another, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    search(postgres)
+    before, copy = models(), another()
+    with pytest.raises(StorageError, match="in 'postgresql://.*', of which this is a copy: give the copy another directory"):
+        search(copy, 20)
+    search(copy, 20, checkpoints="copied")
+    assert models() == before
+    with_options = f"{postgres}&application_name=again" if "?" in postgres else f"{postgres}?application_name=again"
+    search(with_options, 20)  # still the same database

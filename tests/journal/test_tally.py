@@ -72,7 +72,7 @@ def play(moves):
 
 
 def ended(pull, saved=False, **details):
-    name = f"arm-{pull.arm.id}-step-{pull.stop}" if saved and "unsaved" not in details else None
+    name = f"arm-{pull.arm.id}-step-{pull.stop}-0123abcd" if saved and "unsaved" not in details else None
     return ended_event(Outcome(pull, checkpoint=name, **details))
 
 
@@ -138,10 +138,10 @@ def test_a_mutant_in_flight_keeps_what_its_parent_had_when_it_was_made():
     tally = counted([asked_event(Pull(parent, 0, 1), parent.config, True), ended(Pull(parent, 0, 1), reward=0.5, saved=True)])
     counted([asked_event(Pull(mutant, 0, 1), mutant.config, True)], tally)
     counted([asked_event(Pull(parent, 1, 2), None, False), ended(Pull(parent, 1, 2), reward=0.5, saved=True)], tally)
-    assert tally.needed() == {"arm-0-step-1", "arm-0-step-2"}
+    assert tally.needed() == {"arm-0-step-1-0123abcd", "arm-0-step-2-0123abcd"}
     assert tally.arms[1].born_at == 1
     counted([ended(Pull(mutant, 0, 1), reward=0.5, saved=True)], tally)
-    assert tally.needed() == {"arm-0-step-2", "arm-1-step-1"}
+    assert tally.needed() == {"arm-0-step-2-0123abcd", "arm-1-step-1-0123abcd"}
 
 
 def test_a_failed_pull_leaves_the_arm_what_it_had():
@@ -149,5 +149,5 @@ def test_a_failed_pull_leaves_the_arm_what_it_had():
     tally = counted([asked_event(Pull(arm, 0, 1), arm.config, True), ended(Pull(arm, 0, 1), reward=0.5, saved=True)])
     counted([asked_event(Pull(arm, 1, 3), None, False), ended(Pull(arm, 1, 3), reason="NaN", seconds=2.0)], tally)
     record = tally.arms[0]
-    assert (record.steps, record.reward, record.failed, record.checkpoint) == (1, 0.5, True, "arm-0-step-1")
+    assert (record.steps, record.reward, record.failed, record.checkpoint) == (1, 0.5, True, "arm-0-step-1-0123abcd")
     assert (tally.steps, tally.seconds, tally.pulls, tally.failures) == (3, 2.0, 1, 1)

@@ -1,6 +1,7 @@
 """A database with the tables of the first version is upgraded when it is opened for writing."""
 
 import json
+import pickle
 import shutil
 import sqlite3
 from contextlib import closing
@@ -10,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 import manyarms as ma
+from manyarms.checkpoints import OWNER, commit, is_sound, slug
 from manyarms.errors import SchemaError, StudyLocked
 from manyarms.journal import layout
 from manyarms.journal.database import parse_url
@@ -96,6 +98,62 @@ def test_an_old_study_is_resumed(old, tmp_path):
         assert resumed.tally.steps == 30
     with study() as again:
         assert again.tally.steps == 30
+
+
+def old_models(root, name, others=("arm-0-step-1-ffffffff", "arm-3-step-2-00000000.part", "notes.txt")):
+    """Put models where the first version kept them: those that the study's journal names, and others of a study like it."""
+    last = {arm: data["checkpoint"] for kind, arm, *_, data in old_events(name) if kind == "told"}
+    for arm, checkpoint in last.items():
+        staged = root / slug(name) / "a.part"
+        staged.mkdir(parents=True)
+        (staged / "state.pickle").write_bytes(pickle.dumps(f"arm {arm}"))
+        commit(staged, root / slug(name) / checkpoint)
+    for other in others:
+        (root / slug(name) / other).mkdir()
+    return set(last.values()), set(others)
+
+
+def finished(storage, root):
+    strategy = ma.MutantUCB(SPACE, budget=40, max_steps=4, seed=0)
+    return ma.Study(strategy, storage=storage, name="finished", checkpoints=str(root))
+
+
+def test_an_old_study_takes_over_the_models_that_its_journal_names_and_no_others(old, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the old header notes "models"
+    named, others = old_models(tmp_path / "models", "finished")
+    for _ in range(2):
+        with finished(old, tmp_path / "models") as study:
+            assert study.best_model() == f"arm {study.best().id}"
+            place = study.checkpoint_of(study.best().id).parent
+        assert {path.name for path in place.iterdir()} == named | {OWNER}
+        assert {path.name for path in (tmp_path / "models" / slug("finished")).iterdir()} == others
+    with ma.load_study(old, "finished") as view:
+        assert is_sound(view.checkpoint_of(view.best().id))
+
+
+def test_readers_find_the_models_of_an_old_study_that_was_not_resumed_yet(tmp_path):
+    file = tmp_path / "studies.db"
+    shutil.copy(OLD, file)
+    upgrade_storage(str(file))
+    old_models(tmp_path / "models", "finished", others=())
+    with ma.load_study(str(file), "finished") as view:
+        assert is_sound(view.checkpoint_of(view.best().id))
+    finished(str(file), tmp_path / "models").close()
+    assert not (tmp_path / "models" / slug("finished")).exists()
+    with ma.load_study(str(file), "finished") as view:
+        assert is_sound(view.checkpoint_of(view.best().id))
+
+
+def test_of_two_copies_of_an_old_study_the_second_trains_again_what_the_first_took_over(tmp_path):
+    for name in ("one.db", "two.db"):
+        shutil.copy(OLD, tmp_path / name)
+    old_models(tmp_path / "models", "finished", others=())
+    with finished(str(tmp_path / "one.db"), tmp_path / "models") as one:
+        assert one.best_model() == f"arm {one.best().id}"
+    with finished(str(tmp_path / "two.db"), tmp_path / "models") as two:
+        assert two.best_model(lambda pull: pull.save("trained again") or 0.5) == "trained again"
+    with finished(str(tmp_path / "one.db"), tmp_path / "models") as one:
+        assert one.best_model() == f"arm {one.best().id}"
 
 
 def test_an_upgrade_that_fails_leaves_the_old_tables(old, monkeypatch):

@@ -1,20 +1,27 @@
 """Where arms save and find their state, and what is dropped when disk is short.
 
 A checkpoint is a directory. It is written under another name, completed with a manifest of its files and their checksums, and
-renamed into place: it is whole or absent.
+renamed into place: it is whole or absent. The checkpoints of a study are in a directory of its own.
 """
 
 from .files import is_directory, remove, size_of
 from .manifest import MANIFEST, commit, committed_size, is_checkpoint, is_sound
-from .store import Checkpoints, slug
+from .names import is_name, slug
+from .owner import OWNER, Owner, claim, is_owned
+from .store import Checkpoints
 
 __all__ = [
     "MANIFEST",
+    "OWNER",
     "Checkpoints",
+    "Owner",
+    "claim",
     "commit",
     "committed_size",
     "is_checkpoint",
     "is_directory",
+    "is_name",
+    "is_owned",
     "is_sound",
     "remove",
     "size_of",

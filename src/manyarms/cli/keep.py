@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,6 +17,7 @@ from ..checkpoints import Checkpoints
 from ..journal import open_journal
 from ..journal.database import shown_storage
 from ..journal.sql import upgrade_storage
+from ..places import owned_root, owner_of
 from ..view import StudyView
 from .stored import add_storage, add_study, chosen_name, stored_study
 from .terminal import show
@@ -79,11 +79,10 @@ def _gc(options: argparse.Namespace) -> int:
     lock = open_journal(options.storage, name)  # for writing: not while the study runs
     try:
         with stored_study(options.storage, name) as study:
-            directory = Path(study.header["checkpoints"])
-            checkpoints = Checkpoints(directory.parent)
-            checkpoints.open(name)
+            checkpoints = Checkpoints(owned_root(study.journal, study.header), limit)
+            checkpoints.open(owner_of(study.journal, study.header), study.tally.needed())
             before = checkpoints.used
-            doomed = _doomed(study, checkpoints, limit, options.best_only)
+            doomed = _doomed(study, checkpoints, options.best_only)
         freed = sum(map(checkpoints.size, doomed))
         if not options.dry_run:
             checkpoints.drop(doomed)
@@ -93,7 +92,7 @@ def _gc(options: argparse.Namespace) -> int:
     return 0
 
 
-def _doomed(study: StudyView, checkpoints: Checkpoints, limit: int | None, best_only: bool) -> list[str]:
+def _doomed(study: StudyView, checkpoints: Checkpoints, best_only: bool) -> list[str]:
     """What may go: leftovers always, then the arms with the worst rewards."""
     tally, sign = study.tally, 1 if study.header["direction"] == "maximize" else -1
     needed = tally.needed()
@@ -105,7 +104,7 @@ def _doomed(study: StudyView, checkpoints: Checkpoints, limit: int | None, best_
         name = record.checkpoint
         if name is None or name in kept or not checkpoints.size(name):
             continue
-        if best_only or (limit is not None and left > limit):
+        if best_only or (checkpoints.limit is not None and left > checkpoints.limit):
             doomed.append(name)
             left -= checkpoints.size(name)
     return doomed

@@ -16,14 +16,16 @@ from rich.text import Text
 
 from .. import checks
 from ..checkpoints import is_checkpoint
+from ..checkpoints.names import is_name
 from ..frames import arm_status
 from ..journal.sql import study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
+from ..places import directories, find_checkpoint
 from ..safe_text import safe_text
 from ..spaces import to_json
 from ..strategies import complete
 from ..study import Study
-from ..view import checkpoint_path, load_study
+from ..view import load_study
 from .stored import add_study, chosen_name, recommended_arm, stored_journal
 from .terminal import show
 
@@ -106,7 +108,9 @@ def _best(options: argparse.Namespace) -> int:
             load_study(journal, journal.name).best()  # says why there is none
         id, note = recommended_arm(journal)
         arm = arms(journal, [id])[0]
-        path = checkpoint_path(journal.header or {}, arm.checkpoint)
+        places = directories(journal, journal.header or {})
+        known = arm.checkpoint is not None and is_name(arm.checkpoint)  # anything may be in the database of a stranger
+        path = find_checkpoint(places, arm.checkpoint or "") if known else None
     answer = {
         "arm": arm.arm,
         "reward": arm.reward,

@@ -39,10 +39,15 @@ def parse_url(url: str) -> URL:
     return parsed
 
 
-def sqlite_file(url: str) -> Path | None:
-    """The file of a SQLite URL, if it has one."""
-    parsed = parse_url(url)
-    return Path(str(parsed.database)) if is_file(parsed) else None
+def place_of(url: URL) -> Path | str | None:
+    """Where a database is, without user, password and options: its file, or its server and name; None if in memory."""
+    if url.get_backend_name() != "sqlite":
+        host, port = url.host or url.query.get("host") or "", url.port or url.query.get("port") or 5432
+        return f"postgresql://{host}:{port}/{url.database or ''}"
+    if not is_file(url):
+        return None
+    file = Path(str(url.database)).absolute()
+    return file.resolve() if file.is_symlink() else file
 
 
 def is_file(url: URL) -> bool:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ..errors import StorageError, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
 from .connection import ConnectionLost, LastingConnection, Work
-from .database import cause_of, make_engine, parse_url, shown_url
+from .database import cause_of, make_engine, parse_url, place_of, shown_url
 from .layout import (
     CONTENT,
     events_table,
@@ -53,6 +53,7 @@ class SqlJournal:
     def __init__(self, url: str, name: str, write: bool = True) -> None:
         self.name = name
         self._url = parse_url(url)
+        self.place = place_of(self._url)  # tells a study from its copies
         self._write = write
         self._study: int | None = None
         self._header: str | None = None

@@ -41,7 +41,7 @@ def execute(function: Function, task: Task) -> Outcome:
             again = retrain(function, task.recipe, Path(scratch))
             previous = again.get(task.pull.arm.id, task.previous)
             parent = again.get(task.pull.arm.parents[0], task.parent) if task.parent is not None else None
-            pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room)
+            pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room, task.owner)
             value = function(pull.config if takes_config(function) else pull)
             returned = read_value(value)
         except DamagedCheckpoint as damage:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints import claim
 from ..core import Pull
 from .states import SavedState, packed
 
@@ -31,6 +32,7 @@ class RunningPull(Mapping[str, Any]):
         previous: Path | None = None,
         parent: Path | None = None,
         room: int | None = None,
+        owner: str | None = None,
     ) -> None:
         self.config = copy.deepcopy(pull.config)  # the function's own, to take apart as it likes
         self.arm = pull.arm.id
@@ -45,6 +47,7 @@ class RunningPull(Mapping[str, Any]):
         self._staged = staged
         self._saved_as: str | None = None
         self._room = room
+        self._owner = owner
 
     @property
     def steps(self) -> int:
@@ -59,6 +62,8 @@ class RunningPull(Mapping[str, Any]):
     @property
     def directory(self) -> Path:
         """A directory to save files in; kept when the pull returns."""
+        if self._owner is not None and not self._staged.is_dir():
+            claim(self._staged.parent, self._owner)
         self._staged.mkdir(parents=True, exist_ok=True)
         return self._staged
 

@@ -39,6 +39,7 @@ class Task:
         recipe: pulls to train again first. The last one of this arm gives `previous`; the last one of its parent, `parent`.
         attempt: how often the pull was started, this time included.
         lasting: the checkpoint must outlive a power cut, as the journal does; else nothing waits for the disk.
+        owner: What to note about whose directory the checkpoint is in; None if it is nobody's.
     """
 
     pull: Pull
@@ -51,6 +52,7 @@ class Task:
     recipe: tuple[Slice, ...] = ()
     attempt: int = 1
     lasting: bool = True
+    owner: str | None = None
 
     def discard(self) -> None:
         """Remove what an attempt left that never gave its outcome."""

@@ -1,0 +1,128 @@
+"""Whose a directory of checkpoints is: a file in it says so, and no other study may use it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import StorageError
+from .files import is_directory, read_regular
+from .names import directory_name, slug
+
+OWNER = "owner.json"
+"""The file that says whose a directory is."""
+
+_MOST = 2**16  # bytes of that file
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A study, as far as its directory needs to know it.
+
+    Args:
+        name: The name of the study.
+        id: The id in its header. None in journals of users' own that were written before studies had ids: such a study owns
+            no directory, so it uses one named after its name alone, and there only the checkpoints that its journal names.
+        place: The file or server of its journal, which tells it from a copy with the same id; None if that is not known.
+    """
+
+    name: str
+    id: str | None = None
+    place: Path | str | None = None
+
+    @property
+    def directory_name(self) -> str:
+        """What the directory of the study is called."""
+        return slug(self.name) if self.id is None else directory_name(self.name, self.id)
+
+    def record(self, directory: Path) -> str | None:
+        """What the owner file in its directory says. None if it owns none."""
+        if self.id is None:
+            return None
+        return json.dumps({"id": self.id, "name": self.name, "storage": self.storage(directory)})
+
+    def storage(self, directory: Path) -> str | None:
+        """The place of the journal; a file as seen from the directory, so that both can be moved together."""
+        if not isinstance(self.place, Path):
+            return self.place
+        file = self.place.resolve()
+        try:
+            return Path(os.path.relpath(file, directory.resolve())).as_posix()
+        except ValueError:  # on another drive of Windows
+            return str(file)
+
+
+def is_owned(directory: Path, owner: Owner) -> bool:
+    """Whether the directory is the study's; False if no file says whose it is. `StorageError` if it is another study's."""
+    found = _read(directory)
+    if found is None:
+        return False
+    if found["id"] != owner.id:
+        raise StorageError(f"{_belongs(directory, found)}: give this study another directory with checkpoints=")
+    if _is_copy(directory.resolve(), found.get("storage"), owner.storage(directory)):
+        raise StorageError(
+            f"{_belongs(directory, found)} in {found['storage']!r:.300}, of which this is a copy: give the copy another "
+            f"directory with checkpoints=, or, if the study has moved here for good, delete {str(directory / OWNER)!r}"
+        )
+    return True
+
+
+def says(directory: Path, record: str) -> bool:
+    """Whether the owner file is there and says this."""
+    return bool(_read(directory) == json.loads(record))
+
+
+def mark(directory: Path, record: str) -> None:
+    """Note in a directory that is the study's whose it is, if that is not what is there; a disk that refuses is no harm."""
+    if not says(directory, record):
+        with suppress(OSError):
+            (directory / OWNER).unlink(missing_ok=True)  # perhaps a link, which must not be written through
+            (directory / OWNER).write_text(record)
+
+
+def claim(directory: Path, record: str) -> None:
+    """Make the directory, and note in it whose it is. `OSError` if that cannot be done, or if it is another study's."""
+    directory.mkdir(parents=True, exist_ok=True)
+    if not is_directory(directory):
+        raise PermissionError(f"{directory} is a link")
+    try:
+        with open(directory / OWNER, "x") as file:
+            file.write(record)
+    except FileExistsError:
+        found = _read(directory)  # None: another worker is writing it
+        if found is not None and found != json.loads(record):
+            raise PermissionError(_belongs(directory, found)) from None
+
+
+def _read(directory: Path) -> Mapping[str, Any] | None:
+    """What the owner file says; None if it is missing or corrupt, as after a power cut."""
+    try:
+        found = json.loads(read_regular(directory / OWNER, _MOST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("id"), str) else None
+
+
+def _is_copy(directory: Path, recorded: Any, storage: str | None) -> bool:
+    """Whether the directory was made from another place where the study still is, rather than moved with it or without it."""
+    if not isinstance(recorded, str) or storage is None or recorded == storage:
+        return False
+    if "://" in recorded:
+        return True  # whether the study is still on that server is not known
+    try:
+        return not os.path.samefile(directory / recorded, directory / storage)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:  # nobody may look there
+        return True
+
+
+def _belongs(directory: Path, found: Mapping[str, Any]) -> str:
+    return (
+        f"the checkpoint directory {str(directory)!r} belongs to study {found.get('name')!r:.300} with id {found['id']!r:.80}"
+    )
