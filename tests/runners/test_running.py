@@ -45,6 +45,28 @@ def test_bytes_are_saved_under_a_name_or_not_at_all_where_there_is_no_room(tmp_p
     assert pull.unsaved == "4 bytes, but max_bytes leaves 3" and pull.refused == 4 and not (tmp_path / "staged").exists()
 
 
+def test_a_file_may_be_saved_in_a_directory_inside(tmp_path):
+    place = saved(tmp_path, lambda pull: pull.save_file("weights/deep/layer.bin", b"1234"))
+    assert (SavedState(place).directory / "weights" / "deep" / "layer.bin").read_bytes() == b"1234"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../x", "a/../../x", "..", ".", "", "/manyarms-test/x", "nul\0", "manyarms.json", "./manyarms.json", "Manyarms.JSON"],
+)
+def test_a_file_cannot_be_saved_outside_nor_as_the_manifest(tmp_path, name):
+    pull = RunningPull(Pull(Arm(0, None), 0, 1), 0, tmp_path / "staged")
+    with pytest.raises(ValueError, match="^name must .* got ") as raised:
+        pull.save_file(name, b"1234")
+    assert repr(name) in str(raised.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_name_of_a_file_must_be_text(tmp_path):
+    with pytest.raises(TypeError, match="name must be text, got 5"):
+        RunningPull(Pull(Arm(0, None), 0, 1), 0, tmp_path / "staged").save_file(5, b"1234")
+
+
 def test_a_pull_that_leaves_a_link_is_rewarded_but_its_state_is_not_saved(tmp_path):
     def train(pull):
         pull.save("state")

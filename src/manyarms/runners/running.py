@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from ..checkpoints import claim
+from ..checkpoints import MANIFEST, claim
 from ..core import Pull
 from .states import SavedState, packed
 
@@ -87,13 +87,21 @@ class RunningPull(Mapping[str, Any]):
         self.save_file(name, data)
 
     def save_file(self, name: str, data: bytes) -> None:
-        """Save bytes as a file in `directory`, or go on without as `save` does: for those with a format of their own."""
+        """Save bytes as a file in `directory`, for formats of your own. If the disk is full the pull continues without it.
+
+        Args:
+            name: The name of the file, or its relative path, such as "weights/layer-1.bin".
+            data: Its content.
+        """
+        path = _inside(name)
         self.unsaved, self.refused = None, 0  # what counts is the last time
         if self._room is not None and len(data) > self._room:
             self.unsaved, self.refused = f"{len(data)} bytes, but max_bytes leaves {self._room}", len(data)
             return
         try:
-            (self.directory / name).write_bytes(data)
+            file = self.directory / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
         except OSError as error:
             self.unsaved = str(error)
 
@@ -115,6 +123,18 @@ class RunningPull(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<pull of arm {self.arm} from {self.start} to {self.stop}: {self.config!r}>"
+
+
+def _inside(name: str) -> PurePath:
+    """The path of a file to save, relative to the directory of the pull."""
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, got {name!r}")
+    path = PurePath(name)
+    if not path.parts or path.anchor or ".." in path.parts or "\0" in name:
+        raise ValueError(f'name must be a file inside the directory of the pull, such as "weights.bin", got {name!r}')
+    if len(path.parts) == 1 and path.name.casefold() == MANIFEST:
+        raise ValueError(f"name must not be {MANIFEST!r}, which lists the files of a checkpoint, got {name!r}")
+    return path
 
 
 def finite_curve(curve: list[float]) -> tuple[float, ...]:
