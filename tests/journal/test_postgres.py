@@ -1,5 +1,6 @@
 """Journals on a PostgreSQL server: the lock lives as long as the connection."""
 
+import json
 import signal
 from contextlib import closing
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 from pg_outages import open_when_free
 
 import manyarms as ma
+from manyarms.checkpoints import OWNER
+from manyarms.cli import main
 from manyarms.errors import StorageError, StudyLocked
 from manyarms.journal import Event
 from manyarms.journal.database import parse_url
@@ -85,3 +88,52 @@ def test_a_copied_database_may_not_use_the_directory_of_the_original(postgres, a
     assert models() == before
     with_options = f"{postgres}&application_name=again" if "?" in postgres else f"{postgres}?application_name=again"
     search(with_options, 20)  # still the same database
+
+
+SECRET = "hunter2"
+
+
+def fit_a_table(url):
+    pytest.importorskip("sklearn")
+    from sklearn.datasets import load_iris
+
+    from manyarms.sklearn import AutoClassifier
+
+    AutoClassifier(budget=3, families=["tree"], cv=2, random_state=0, storage=url).fit(*load_iris(return_X_y=True))
+
+
+def run_a_command(url):
+    Path("train.py").write_text(
+        "import manyarms as ma\nspace = ma.Space(x=ma.Float(0, 1))\ndef train(pull):\n    pull.save(1)\n    return pull['x']\n"
+    )
+    for line in ("run train.py:train --budget 9 --max-steps 3 --quiet --storage", "best", "verify", "gc --best-only"):
+        with pytest.raises(SystemExit) as end:
+            main([*line.split(), url])
+        assert end.value.code == 0
+    with pytest.raises(SystemExit):
+        main(["verify", url, "none"])
+
+
+ENTRIES = {"study": search, "estimator": fit_a_table, "command line": run_a_command}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("use", ENTRIES.values(), ids=ENTRIES)
+def test_a_password_reaches_no_path_no_file_no_header_and_no_message(postgres, tmp_path, monkeypatch, capfd, use):
+    url = postgres.replace("postgres:@", f"postgres:{SECRET}@")  # the server trusts whoever can reach its socket
+    assert SECRET in url
+    monkeypatch.chdir(tmp_path)
+    use(url)
+    printed = "".join(capfd.readouterr())
+    found = [
+        path for path in tmp_path.rglob("*") if SECRET in path.name or (path.is_file() and SECRET in path.read_text("latin-1"))
+    ]
+    assert not found and SECRET not in printed
+    (owner,) = Path("manyarms-checkpoints").glob(f"*/{OWNER}")
+    assert json.loads(owner.read_text())["storage"].startswith("postgresql://")
+    engine = sa.create_engine(parse_url(url))
+    with engine.connect() as connection:
+        header = connection.execute(sa.text("SELECT header FROM manyarms_studies")).scalar()
+        events = connection.execute(sa.text("SELECT string_agg(data, ' ') FROM manyarms_events")).scalar()
+    engine.dispose()
+    assert SECRET not in header + events

@@ -126,6 +126,8 @@ def test_a_url_that_will_not_do_is_refused_with_the_rule(url, error, message):
         "mysql://me:hunter2@localhost/base",
         "mysql://me@localhost/base?password=hunter2",
         "://me:hunter2@localhost/base",
+        "postgresql:me:hunter2@localhost/base",
+        "postgres:/me:hunter2@localhost/base",
     ],
 )
 @pytest.mark.parametrize("act", [SqlJournal, lambda url, name: study_names(url)], ids=["open", "list"])

@@ -24,6 +24,8 @@ def parse_url(url: str) -> URL:
     if not url.strip() or "\0" in url:
         raise ValueError(f"storage must be a URL or a path that is not blank and has no NUL characters, got {_hidden(url)!r}")
     if "://" not in url:
+        if url.startswith(("postgresql:", "postgres:")):  # not a file, whose name would show the password
+            raise ValueError(f'storage must begin with "postgresql://" if it is on a server, got "{url.partition(":")[0]}:..."')
         return URL.create("sqlite", database=url)
     try:
         parsed = make_url(url)

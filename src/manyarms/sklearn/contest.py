@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -120,7 +119,7 @@ class Contest:
             Cascade(children, ExtremeUCB(gamma=_GREED), budget=rules.steps, seed=rules.seed),
             storage=rules.storage,
             name=rules.name,
-            checkpoints=Checkpoints(self._home(), max_bytes=_DISK),
+            checkpoints=Checkpoints(max_bytes=_DISK),
             origin=origin,
         )
         self._open.callback(study.close)
@@ -128,12 +127,6 @@ class Contest:
             if origin.get(what) != value:
                 raise StudyMismatch(f"study {study.name!r} was begun with other {what}: use another storage or name")
         return study
-
-    def _home(self) -> str:
-        """Where models in training are kept: beside the storage or, without, as long as this lasts."""
-        if self.rules.storage is None:
-            return self._open.enter_context(tempfile.TemporaryDirectory(prefix="manyarms-"))
-        return f"{os.fspath(self.rules.storage).removeprefix('sqlite:///')}-checkpoints"
 
     def _training(self, seed: int, weights: Any) -> Training:
         labels = self.target.values if self.target.n_classes else None
