@@ -181,11 +181,11 @@ def test_a_snapshot_that_names_something_else_is_ignored(monkeypatch, manyarms):
         study.optimize(chained.train, progress=False)
         events, names = len(study.journal), {record.checkpoint for record in study.tally.arms.values()}
     with closing(sqlite3.connect("sent/study.db")) as database, database:
-        ((text,),) = database.execute("SELECT text FROM manyarms_snapshots").fetchall()
+        ((text,),) = database.execute("SELECT text FROM manyarms_snapshots WHERE kind = 'state'").fetchall()
         state = json.loads(text)
         for arm in state["tally"]["arms"]:
             arm[4] = "../../../victim"
-        database.execute("UPDATE manyarms_snapshots SET text = ?", [json.dumps(state)])
+        database.execute("UPDATE manyarms_snapshots SET text = ? WHERE kind = 'state'", [json.dumps(state)])
     rechain("sent/study.db")
     before = ours()
     with opened("sent/study.db", 60) as study:
