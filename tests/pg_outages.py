@@ -29,16 +29,20 @@ def execute(url, query):
         return result.all() if result.returns_rows else []
 
 
+_OTHERS = (
+    "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+)
+
+
 def session_of(url):
     """The server's process for the only connection to a database."""
-    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    ((pid,),) = execute(url, query)
+    ((pid,),) = execute(url, f"SELECT pid {_OTHERS}")
     return psutil.Process(pid)
 
 
-def end_session(url):
-    """End the only connection to a database, as an administrator would."""
-    execute(url, f"SELECT pg_terminate_backend({session_of(url).pid}, 5000)")
+def end_sessions(url):
+    """End all connections to a database, as an administrator would."""
+    execute(url, f"SELECT pg_terminate_backend(pid, 5000) {_OTHERS}")
 
 
 def open_when_free(url):
@@ -119,6 +123,10 @@ def running_server():
     finally:
         server.cleanup()
         shutil.rmtree(directory, ignore_errors=True)
+
+
+HARMS = ("lose reply", "lose request", "silence")
+"""What can happen to a COMMIT on a way that soon works again."""
 
 
 class Proxy:

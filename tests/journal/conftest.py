@@ -7,6 +7,7 @@ import signal
 import disks
 import pg_outages
 import pytest
+from sqlalchemy.engine import make_url
 
 _numbers = itertools.count()
 
@@ -25,6 +26,25 @@ def postgres(server):
     server.psql(f"CREATE DATABASE {database}")
     yield server.get_uri(database=database)
     server.psql(f"DROP DATABASE {database} WITH (FORCE)")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """By which connections measure how long a server has not replied."""
+    limited = pytest.importorskip("manyarms.journal.reply_limit").LimitedConnection
+    clock = pg_outages.Clock()
+    monkeypatch.setattr(limited, "clock", clock)
+    return clock
+
+
+@pytest.fixture
+def proxy(postgres, clock):
+    url = make_url(postgres)
+    proxy = pg_outages.Proxy(url.query["host"], clock)
+    proxy.url = f"postgresql://postgres@127.0.0.1:{proxy.port}/{url.database}?sslmode=disable&gssencmode=disable"
+    proxy.impatient = f"{proxy.url}&reconnect_timeout=0.5s"
+    yield proxy
+    proxy.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -1,25 +1,23 @@
 """Studies on a PostgreSQL server that restarts, freezes, cuts connections or loses replies."""
 
 import itertools
+import random
 import threading
 from contextlib import closing
 
 import pg_outages
 import pytest
-import sqlalchemy as sa
-from pg_outages import end_session, execute, open_when_free, session_of
+from pg_outages import HARMS, end_sessions, open_when_free, session_of
 from sqlalchemy.engine import make_url
 
 import manyarms as ma
 from manyarms.audit import audit
-from manyarms.errors import ManyarmsWarning, StorageError, StudyLocked, StudyNotFound
+from manyarms.errors import ManyarmsWarning, StorageError, StudyLocked
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal, study_names
 
-LimitedConnection = pytest.importorskip("manyarms.journal.reply_limit").LimitedConnection
 SPACE = ma.Space(x=ma.Float(0, 1))
 EVENTS = [Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(6)]
-HARMS = ("lose reply", "lose request", "silence")
 
 pytestmark = pytest.mark.filterwarnings("ignore:the connection to:manyarms.ManyarmsWarning")
 
@@ -39,34 +37,16 @@ def own_url(own_server):
     return own_server.url(f"outage_{next(_numbers)}")
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """By which connections measure how long a server has not replied."""
-    clock = pg_outages.Clock()
-    monkeypatch.setattr(LimitedConnection, "clock", clock)
-    return clock
-
-
-@pytest.fixture
-def proxy(postgres, clock):
-    url = make_url(postgres)
-    proxy = pg_outages.Proxy(url.query["host"], clock)
-    proxy.url = f"postgresql://postgres@127.0.0.1:{proxy.port}/{url.database}?sslmode=disable&gssencmode=disable"
-    proxy.impatient = f"{proxy.url}&reconnect_timeout=0.5s"
-    yield proxy
-    proxy.close()
-
-
-def search(storage, tmp_path, disturb=lambda: None, at=7, **options):
-    """The events of a study that is disturbed in the middle of a pull, in all but the times."""
+def search(storage, tmp_path, disturb=lambda: None, at=(7,), budget=24, **options):
+    """The events of a study that is disturbed in the middle of some pulls, in all but the times."""
     pulls = itertools.count(1)
 
     def train(pull):
-        if next(pulls) == at:
+        if next(pulls) in at:
             disturb()
         return pull["x"] * pull.stop
 
-    strategy = ma.MutantUCB(SPACE, budget=24, max_steps=3, seed=3)
+    strategy = ma.MutantUCB(SPACE, budget=budget, max_steps=3, seed=3)
     with ma.Study(strategy, storage=storage, checkpoints=str(tmp_path / "checkpoints")) as study:
         study.optimize(train, progress=False, **options)
         return content(study.journal)
@@ -138,7 +118,7 @@ def test_a_study_survives_a_server_that_is_frozen_for_20_seconds(own_server, own
 
 
 def test_a_study_survives_the_end_of_its_session(postgres, tmp_path):
-    check_survival(postgres, tmp_path, lambda: end_session(postgres))
+    check_survival(postgres, tmp_path, lambda: end_sessions(postgres))
 
 
 def test_a_study_waits_for_its_lock_while_its_own_session_is_frozen(postgres, tmp_path, clock):
@@ -175,6 +155,40 @@ def test_a_study_with_workers_survives_a_lost_commit(proxy, tmp_path):
             return content(study.journal)
 
     assert run(proxy.url) == run(None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_study_survives_any_sequence_of_disturbances(own_server, own_url, tmp_path, seed):
+    rng = random.Random(seed)
+    url = make_url(own_url)
+    proxy = pg_outages.Proxy(url.query["host"], pg_outages.Clock())
+    through = f"postgresql://postgres@127.0.0.1:{proxy.port}/{url.database}?sslmode=disable&gssencmode=disable&reply_timeout=2s"
+
+    def lose():
+        proxy.next_commit = rng.choice(HARMS)
+
+    def end():
+        end_sessions(own_url)
+
+    def freeze():
+        own_server.freeze()
+        threading.Timer(3 * rng.random(), own_server.thaw).start()
+
+    def restart():
+        own_server.stop(rng.choice(("fast", "immediate")))
+        threading.Timer(rng.random(), own_server.start).start()
+
+    def disturb():
+        act = rng.choices((lose, end, freeze, restart, None), (10, 3, 1, 1, 85))[0]
+        if act is not None:
+            act()
+
+    with closing(proxy):
+        events = search(through, tmp_path, disturb, at=range(1, 1_000), budget=300)
+        assert events == search(None, tmp_path, budget=300)
+        with closing(SqlJournal(own_url, "study", write=False)) as journal:
+            assert list(audit(journal)) == []
 
 
 # -- a server that does not come back
@@ -251,124 +265,3 @@ def test_opening_a_study_through_a_connection_that_falls_silent_ends_with_an_err
     proxy.next_commit = "silence"
     with pytest.raises(StorageError, match=r"cannot open .*the server has not replied for 30 s"):
         SqlJournal(proxy.url, "study")
-
-
-# -- journals
-
-
-@pytest.mark.parametrize("harm", HARMS)
-def test_everything_that_is_written_is_written_once_when_a_commit_is_lost(proxy, harm):
-    header = {"id": "unique"}
-    with closing(SqlJournal(proxy.url, "study")) as journal:
-        for write in (
-            lambda: journal.create(header),
-            lambda: journal.append(EVENTS),
-            lambda: journal.save_snapshot(3, "text"),
-            lambda: journal.save_recommendation(6, 2),
-        ):
-            proxy.next_commit = harm
-            write()
-        assert proxy.next_commit is None
-        found = journal.header, list(journal.events()), journal.snapshot(), journal.recommendation()
-        assert found == (header, EVENTS, (3, "text"), (6, 2))
-    assert study_names(proxy.url) == ["study"]
-
-
-def test_a_lost_connection_and_its_return_are_each_reported_once(proxy):
-    with closing(SqlJournal(proxy.url, "study")) as journal:
-        journal.create({})
-        for events in (EVENTS[:3], EVENTS[3:]):
-            proxy.next_commit = "lose reply"
-            with pytest.warns(ManyarmsWarning) as caught:
-                journal.append(events)
-            lost, back = (str(warning.message) for warning in caught)
-            assert "was lost" in lost and "reconnecting for up to 600 s" in lost
-            assert "is back after" in back
-
-
-def test_another_process_that_took_the_study_over_is_not_disturbed(postgres):
-    with closing(SqlJournal(postgres, "study")) as journal:
-        journal.create({})
-        journal.append(EVENTS[:2])
-        end_session(postgres)
-        with closing(SqlJournal(postgres, "study")) as successor:
-            with pytest.raises(StudyLocked, match="was taken over by another process while the connection to it was lost"):
-                journal.append(EVENTS[2:4])
-            successor.append(EVENTS[4:])
-        with pytest.raises(StorageError, match="another process has written to it; close the study and open it again"):
-            journal.append(EVENTS[2:4])
-    with closing(SqlJournal(postgres, "study")) as journal:
-        assert list(journal.events()) == EVENTS[:2] + EVENTS[4:]
-
-
-def test_a_write_that_is_interrupted_while_it_waits_can_be_tried_again(proxy, monkeypatch):
-    def interrupt():
-        raise KeyboardInterrupt
-
-    with closing(SqlJournal(proxy.url, "study")) as journal:
-        journal.create({})
-        proxy.next_commit = "silence"
-        with monkeypatch.context() as patch:
-            patch.setattr(LimitedConnection, "clock", staticmethod(interrupt))
-            with pytest.raises(KeyboardInterrupt):
-                journal.append(EVENTS[:2])
-        journal.append(EVENTS)
-        with pytest.raises(StudyLocked):
-            SqlJournal(proxy.url, "study")
-        assert list(journal.events()) == EVENTS
-
-
-def test_a_reader_whose_session_ended_continues(postgres):
-    with closing(SqlJournal(postgres, "study")) as writer:
-        writer.create({})
-        writer.append(EVENTS)
-    with closing(SqlJournal(postgres, "study", write=False)) as reader:
-        begun = reader.events()
-        next(begun)
-        end_session(postgres)
-        assert list(begun) == EVENTS[1:]
-        assert list(reader.events()) == EVENTS
-
-
-def test_an_error_that_is_not_of_the_connection_is_raised_at_once(postgres, recwarn):
-    with closing(SqlJournal(postgres, "study")) as journal:
-        journal.create({})
-        execute(postgres, "ALTER TABLE manyarms_events RENAME TO hidden")
-        with pytest.raises(StorageError, match='"manyarms_events" does not exist'):
-            journal.append(EVENTS)
-        execute(postgres, "ALTER TABLE hidden RENAME TO manyarms_events")
-        journal.append(EVENTS)
-        assert list(journal.events()) == EVENTS
-    assert [warning for warning in recwarn if warning.category is ManyarmsWarning] == []
-
-
-def test_a_missing_study_is_still_not_found(proxy):
-    SqlJournal(proxy.url, "study").close()
-    with pytest.raises(StudyNotFound):
-        SqlJournal(proxy.url, "study", write=False)
-
-
-# -- settings
-
-
-def settings(url):
-    names = ("statement_timeout", "idle_in_transaction_session_timeout", "tcp_keepalives_idle", "application_name")
-    with closing(SqlJournal(url, "study")) as journal:
-        show = [sa.text(f"SHOW {name}") for name in names]
-        return journal._connection.run(lambda connection: [connection.execute(query).scalar() for query in show])
-
-
-def test_the_server_gets_time_limits_for_the_session(proxy):
-    statement, transaction, keepalives, name = settings(proxy.url)
-    assert (statement, transaction) == ("5min", "5min")
-    assert keepalives in ("30", "0")  # 0 behind the proxy, where the server has a Unix socket
-    assert name.startswith("manyarms ")
-    assert settings(proxy.url)[-1] != name
-
-
-def test_the_url_sets_time_limits_and_the_name_of_the_session(proxy):
-    statement, _, _, name = settings(f"{proxy.url}&reply_timeout=2m&application_name={'Ünï' * 30}")
-    assert statement == "20min"
-    assert name.startswith("?n??n?")
-    assert len(name) == 63
-    assert settings(f"{proxy.url}&reply_timeout=365d")[0] == "2147483647ms"

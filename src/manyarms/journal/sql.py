@@ -35,8 +35,7 @@ _REOPEN = "close the study and open it again: it resumes where the journal ends"
 _RERUN = "run it again when the server can be reached"
 _NAMES = tuple(column.name for column in CONTENT)
 _INSERT = events_table.insert()
-_OF = heads_table.c.study == sa.bindparam("of")
-_MOVE = heads_table.update().where(_OF, heads_table.c.checksum == sa.bindparam("after"))
+_MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
 
 Result = TypeVar("Result")
 
@@ -60,6 +59,7 @@ class SqlJournal:
         self._count = 0
         self._checksum = ""  # of the last event
         self._checked = (0, "")  # events whose checksums were compared, and the checksum of the last of them
+        self._reconnected = False  # since the last append: nobody knows yet where the journal ends
         self._lock = WriterLock(self._url, name)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
@@ -68,6 +68,7 @@ class SqlJournal:
             with self._explained("open"):
                 self._connection.connect()
             self._find()
+            self._reconnected = False
         except BaseException:
             self.close()
             raise
@@ -107,21 +108,24 @@ class SqlJournal:
         if not rows:
             return
         self._write_with(lambda connection: self._append(connection, rows))
-        self._count, self._checksum = number, checksum
+        self._count, self._checksum, self._reconnected = number, checksum, False
 
     def _append(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
-        """Add rows where the journal ends: after the last event known here, or after what a cut-off attempt has written."""
-        end = {"of": self._study, "events": rows[-1]["number"] + 1, "checksum": rows[-1]["checksum"]}
-        if not connection.execute(_MOVE, {**end, "after": self._checksum}).rowcount:
-            found = connection.execute(sa.select(heads_table.c.checksum).where(heads_table.c.study == self._study)).scalar()
-            written = next((i for i, row in enumerate(rows, 1) if row["checksum"] == found), 0)
-            if not written:
-                gone = "it is no longer there" if found is None else f"another process has written to it; {_REOPEN}"
-                raise StorageError(self._cannot("write", gone))
-            rows = rows[written:]
-            connection.execute(_MOVE, {**end, "after": found})
+        rows = self._unwritten(connection, rows) if self._reconnected else rows
         if rows:
             connection.execute(_INSERT, rows)
+            end = {"of": self._study, "events": rows[-1]["number"] + 1, "checksum": rows[-1]["checksum"]}
+            connection.execute(_MOVE, end)
+
+    def _unwritten(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows that follow the end of the journal: an attempt that was cut off may have written some, or all."""
+        query = sa.select(heads_table.c.checksum).where(heads_table.c.study == self._study)
+        found = connection.execute(query).scalar()
+        checksums = [self._checksum, *(row["checksum"] for row in rows)]
+        if found not in checksums:
+            gone = "it is no longer there" if found is None else f"another process has written to it; {_REOPEN}"
+            raise StorageError(self._cannot("write", gone))
+        return rows[checksums.index(found) :]
 
     def events(self, since: int = 0) -> Iterator[Event]:
         if self._study is None:
@@ -173,6 +177,7 @@ class SqlJournal:
 
     def _prepare(self, connection: sa.Connection) -> None:
         """Make a new connection fit for use: the tables are there, and a writer has its lock."""
+        self._reconnected = True
         make_or_check_tables(connection, self._url, self._write)
         if self._write:
             self._lock.acquire(connection)
