@@ -6,6 +6,7 @@ somebody else's, or that touched a file that is not its own. Optuna is attacked 
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import tempfile
@@ -14,31 +15,46 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import optuna
-from attacks.flips import flips
-from attacks.kills import fit_kills, kills
-from attacks.score import Score
 from report import parser
 from rich.console import Console
 from rich.table import Table
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # for what breaks servers and mends checksums
 
-def attacks(options: object, directory: Path, rng: random.Random) -> Iterator[Score]:
-    n_kills, n_flips, n_fits = options.kills, options.flips, options.fits  # type: ignore[attr-defined]
-    yield from kills(n_kills - n_fits, directory, rng)
-    yield fit_kills(n_fits, directory, rng)
-    yield from flips(n_flips, directory, rng)
+from attacks.connections import connections
+from attacks.files import crafted_files
+from attacks.flips import flips
+from attacks.kills import fit_kills, kills
+from attacks.score import Score
+
+COUNTS = {"kills": (500, 30), "fits": (40, 2), "flips": (500, 30), "connections": (80, 8), "files": (130, 13)}
+"""How often each attack is tried, and how often with --quick."""
+
+
+def attacks(options: argparse.Namespace, directory: Path, rng: random.Random) -> Iterator[Score]:
+    yield from kills(options.kills - options.fits, directory, rng)
+    yield fit_kills(options.fits, directory, rng)
+    yield from flips(options.flips, directory, rng)
+    yield connections(options.connections, directory, rng)
+    yield crafted_files(options.files, directory, rng)
 
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--kills", type=int, help="in total (default 500; 30 with --quick)")
-    arguments.add_argument("--fits", type=int, help="of these, inside manyarms fit (default 40; 2 with --quick)")
-    arguments.add_argument("--flips", type=int, help="in total (default 500; 30 with --quick)")
+    told = {
+        "kills": "kills in total",
+        "fits": "of these, inside manyarms fit",
+        "flips": "bit flips",
+        "connections": "lost connections",
+    }
+    for name, (full, quick) in COUNTS.items():
+        what = told.get(name, "crafted studies")
+        arguments.add_argument(f"--{name}", type=int, help=f"{what} (default {full}; {quick} with --quick)")
     arguments.add_argument("--seed", type=int, default=0, help="of the moments and places (default 0)")
     options = arguments.parse_args()
-    for name, full, quick in (("kills", 500, 30), ("fits", 40, 2), ("flips", 500, 30)):
+    for name, counts in COUNTS.items():
         if getattr(options, name) is None:
-            setattr(options, name, quick if options.quick else full)
+            setattr(options, name, counts[options.quick])
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore")
     table = Table("attack", "attempts", "failures", "Optuna")

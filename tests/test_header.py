@@ -1,15 +1,18 @@
 """What a study was made with: its name, what may not change, and making its strategy again."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rechaining import rechain
 
 import manyarms as ma
 from manyarms.audit import audit
-from manyarms.errors import StudyMismatch
+from manyarms.errors import StorageError, StudyMismatch
 from manyarms.header import check_same, make_header, restored_strategy, study_name
 from manyarms.journal import MemoryJournal
 from manyarms.networks import table_space
@@ -226,3 +229,33 @@ def test_a_study_whose_header_names_an_unknown_strategy_cannot_be_loaded_or_open
     with pytest.raises(StudyMismatch, match="made with strategy='MutantUBC', now strategy='MutantUCB'"):
         ma.Study(ma.MutantUCB(SPACE, seed=7), storage=journal)
     assert ["names the strategy 'MutantUBC'" in problem for problem in audit(journal)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("[]", "the header must be a JSON object, but is list"),
+        ("7", "the header must be a JSON object, but is int 7"),
+        ("{", "the header is not JSON"),
+        ("{}", "it has no strategy"),
+        ({"settings": 5}, "it has settings=5"),
+        ({"direction": "up"}, "it has direction='up'"),
+        ({"bounds": [1]}, r"it has bounds=\[1\]"),
+        ({"seed": "x"}, "it has seed='x'"),
+    ],
+)
+def test_a_header_that_no_study_writes_is_refused_by_everything_that_opens_it(header, words, tmp_path):
+    storage = tmp_path / "study.db"
+
+    def make():
+        return ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=3, seed=0), storage=storage)
+
+    make().close()
+    with closing(sqlite3.connect(storage)) as database, database:
+        (text,) = database.execute("SELECT header FROM manyarms_studies").fetchone()
+        text = header if isinstance(header, str) else json.dumps({**json.loads(text), **header})
+        database.execute("UPDATE manyarms_studies SET header = ?", [text])
+    rechain(storage)
+    for attempt in (make, lambda: ma.load_study(storage)):
+        with pytest.raises(StorageError, match=words):
+            attempt()

@@ -6,7 +6,10 @@ import os
 import random
 import signal
 import sqlite3
+import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -158,8 +161,7 @@ def fit_kills(n: int, directory: Path, rng: random.Random) -> Score:
             score.attempts += 1
         steps = (command, ["verify", f"{out}/study.db"], ["predict", out, str(table), "--out", str(answers)])
         for arguments in steps:
-            code = os.waitstatus_to_exitcode(os.waitpid(_fork(lambda a=arguments: _command(*a)), 0)[1])
-            if code != 0:
+            if (code := fork_command(arguments, directory / "output", seconds=600)) != 0:
                 score.failures.append(f"manyarms {arguments[0]} ended with {code}")
     return score
 
@@ -171,12 +173,28 @@ def _dies_after(seconds: float, life: Callable[[], None]) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-def _command(*arguments: str) -> None:
-    """Run a command of manyarms in silence."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+def fork_command(arguments: list[str], output: Path, seconds: float) -> int:
+    """The exit code of a command of manyarms, whose output goes to a file; it is killed after so many seconds."""
+    child = _fork(lambda: _command(*arguments, output=output))
+    killer = threading.Timer(seconds, lambda: os.kill(child, signal.SIGKILL))
+    killer.start()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    killer.cancel()
+    return code
+
+
+def _command(*arguments: str, output: Path = Path(os.devnull)) -> None:
+    """Run a command of manyarms in this process, which ends with it."""
+    file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
     try:
         cli.main(arguments)
     except SystemExit as end:
+        sys.stdout.flush()
         os._exit(int(end.code or 0))
+    except BaseException:
+        traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(70)

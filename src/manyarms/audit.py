@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from .checkpoints import is_checkpoint, is_name, is_sound
 from .errors import ManyarmsError
-from .header import restored_strategy
+from .header import restored_strategy, stored_header
 from .journal import Event, Journal
 from .knowledge import Knowledge
 from .places import directories, find_checkpoint
@@ -29,7 +29,7 @@ def audit(journal: Journal, replay: bool = True, watch: Watch = lambda stage, do
         watch: Called about a thousand times on the way.
     """
     try:
-        yield from _audit(_Beginning(journal, watch), journal.header, replay, watch)
+        yield from _audit(_Beginning(journal, watch), stored_header(journal), replay, watch)
     except Exception as error:  # corrupt data can make any part unreadable, and that is a finding too
         yield f"the study cannot be read: {_said(error)}"
 

@@ -18,7 +18,7 @@ from .budget import Budget
 from .checkpoints import Checkpoints
 from .core import Outcome, Pull
 from .errors import ManyarmsWarning, NoResult, StorageError, StudyClosed
-from .header import check_same, make_header, settle_strategy, study_name
+from .header import check_same, make_header, settle_strategy, stored_header, study_name
 from .interrupt import first_interrupt_stops
 from .journal import Event, Journal, MemoryJournal, open_journal
 from .knowledge import Knowledge
@@ -373,7 +373,7 @@ class Study(StudyView):
 
     def _open(self, journal: Journal, bounds: tuple[float, float] | None, root: Path, **notes: Any) -> Mapping[str, Any]:
         """The study's header: written if it is new, compared if it is not. Puts the strategy to where the study began."""
-        known, header = complete(self.strategy), journal.header
+        known, header = complete(self.strategy), stored_header(journal)
         seed = known.book.seed if known is not None else _seed_of(self.strategy)
         new = make_header(self.strategy, seed, self.direction, bounds, **notes)
         if header is None:

@@ -12,7 +12,7 @@ from . import frames
 from .budget import Budget
 from .core import Arm
 from .errors import NoResult, StudyMismatch, StudyNotFound
-from .header import restored_strategy
+from .header import restored_strategy, stored_header
 from .journal import Journal, open_journal
 from .knowledge import Knowledge
 from .places import directories, find_checkpoint
@@ -157,7 +157,7 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}")
     journal = open_journal(storage, name, write=False)  # any name: a study that no version would make can still be shown
-    header = journal.header
+    header = stored_header(journal)
     if header is None:
         raise StudyNotFound(f"there is no study {name!r} here")
     strategy = restored_strategy(header, None if space is None else as_space(space))  # refuses an unknown one

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from ..errors import ManyarmsError, StudyNotFound
+from ..header import stored_header
 from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import best_arms
 from ..view import StudyView, load_study
@@ -56,6 +57,7 @@ def stored_journal(storage: str, name: str, check: bool = False) -> Iterator[Sql
     """
     with closing(SqlJournal(storage, name, write=False)) as journal:
         try:
+            stored_header(journal)  # refuses one that no study writes
             if check or len(journal) <= _CHECKED:
                 journal.check()
             yield journal

@@ -80,7 +80,15 @@ class SqlJournal:
 
     @property
     def header(self) -> Mapping[str, Any] | None:
-        return None if self._header is None else json.loads(self._header)
+        if self._header is None:
+            return None
+        try:
+            header = json.loads(self._header)
+        except ValueError as error:
+            raise self._broken(f"the header is not JSON ({error})") from error
+        if not isinstance(header, dict):
+            raise self._broken(f"the header must be a JSON object, but is {type(header).__name__} {header!r:.80}")
+        return header
 
     def create(self, header: Mapping[str, Any]) -> None:
         text = json.dumps(header)
