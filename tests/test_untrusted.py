@@ -212,7 +212,6 @@ def test_a_link_in_place_of_a_checkpoint_is_neither_loaded_nor_followed(manyarms
     assert ours() == before
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", ["/dev/zero", "../../../../victim/thesis.tex", "pipe"])
 def test_verify_says_that_a_checkpoint_whose_manifest_names_other_files_is_corrupt(manyarms, name):
     with ma.load_study("sent/study.db") as view:

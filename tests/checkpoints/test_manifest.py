@@ -144,7 +144,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
 def test_a_manifest_that_names_anything_but_files_inside_is_corrupt(tmp_path, change):
     path = save(tmp_path)
