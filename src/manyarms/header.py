@@ -14,7 +14,6 @@ from .restoring import restored_strategy as restored_strategy
 from .strategies import Strategy, complete, kind_of, restart
 from .version import __version__
 
-
 _VALID: dict[str, Callable[[Any], bool]] = {
     "strategy": lambda value: isinstance(value, str),
     "settings": lambda value: value is None or isinstance(value, dict),
