@@ -43,23 +43,23 @@ def _attack(
     attack: str, n: int, file: Path, flip: Flip, read: Read, rng: random.Random, peer: tuple[Path, Flip, Read] | None = None
 ) -> Score:
     score = Score(attack, n)
-    score.failures = _unnoticed(n, file, flip, read, rng)
+    score.failures = _unnoticed(n, file, flip, read, rng, ManyarmsError)
     if peer is not None:
-        theirs = _unnoticed(n, *peer, rng)
+        theirs = _unnoticed(n, *peer, rng, Exception)
         score.peer = f"{len(theirs)} of {n} changed what is read, without an error"
     return score
 
 
-def _unnoticed(n: int, file: Path, flip: Flip, read: Read, rng: random.Random) -> list[str]:
-    """What went wrong in `n` flips: what is read has changed and nothing was reported, or an error that is not a report."""
+def _unnoticed(n: int, file: Path, flip: Flip, read: Read, rng: random.Random, report: type[Exception]) -> list[str]:
+    """What went wrong in `n` flips: what is read has changed and nothing was reported, or an error that is no report."""
     expected, copy, wrong = read(file), file.with_name(f"copy-of-{file.name}"), []
     for _ in range(n):
         shutil.copy(file, copy)
         flip(copy, rng)
         try:
             found = read(copy)
-        except (ManyarmsError, optuna.exceptions.OptunaError, ValueError):
-            continue  # reported
+        except report:
+            continue
         except Exception as error:
             wrong.append(f"{type(error).__name__}: {error}")
             continue
