@@ -64,6 +64,7 @@ class RunArguments:
     progress: bool
     callbacks: tuple[Callable[..., object], ...]
     runner: Runner
+    finish: bool
 
 
 def run_arguments(
@@ -78,6 +79,7 @@ def run_arguments(
     resources: Mapping[str, float] | None,
     callbacks: Iterable[Callable[..., object]],
     runner: Runner | None,
+    finish: bool,
 ) -> RunArguments:
     """Check the arguments of `Study.optimize`; each error names one."""
     checks.function("function", function, "pull")
@@ -90,6 +92,7 @@ def run_arguments(
         progress=checks.flag("progress", progress),
         callbacks=_checked_callbacks(callbacks),
         runner=_checked_runner(runner) if runner is not None else InlineRunner() if alone else own,
+        finish=checks.flag("finish", finish),
     )
 
 

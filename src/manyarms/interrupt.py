@@ -9,10 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+FINISHING = "Stopping: the pulls in flight are finished first. Ctrl-C again ends now; they will run again."
+ABANDONING = "Stopping: the pulls in flight are abandoned, and run again when the search is resumed."
+
 
 @contextmanager
-def first_interrupt_stops(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C calls `stop`; the second raises `KeyboardInterrupt`. Outside the main thread nothing is changed."""
+def first_interrupt_stops(stop: Callable[[], None], message: str = FINISHING) -> Iterator[None]:
+    """The first Ctrl-C calls `stop`; the second raises `KeyboardInterrupt`. Outside the main thread nothing is changed.
+
+    Args:
+        stop: What to do. May raise `KeyboardInterrupt` itself.
+        message: For the user, on the first Ctrl-C.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -20,9 +28,7 @@ def first_interrupt_stops(stop: Callable[[], None]) -> Iterator[None]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        print(
-            "\nStopping: the pulls in flight are finished first. Ctrl-C again ends now; they will run again.", file=sys.stderr
-        )
+        print(f"\n{message}", file=sys.stderr)
         stop()
 
     signal.signal(signal.SIGINT, handle)

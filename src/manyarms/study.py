@@ -19,14 +19,14 @@ from .checkpoints import Checkpoints
 from .core import Outcome, Pull
 from .errors import ManyarmsWarning, NoResult, StorageError, StudyClosed
 from .header import check_same, make_header, settle_strategy, stored_header, study_name
-from .interrupt import first_interrupt_stops
+from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
 from .journal import Event, Journal, MemoryJournal, open_journal
 from .knowledge import Knowledge
 from .outcomes import checked_outcome, has_ended, is_same_config
 from .places import noted, owner_of, usual_root
 from .plan import Plan
 from .progress import Progress
-from .runners import Runner
+from .runners import Abandoning, PullsAbandoned, Runner
 from .runners.execute import BadReward, Function, read_value
 from .runners.loop import run
 from .runners.task import Task
@@ -275,6 +275,7 @@ class Study(StudyView):
         resources: Mapping[str, float] | None = None,
         callbacks: Sequence[Callback] = (),
         runner: Runner | None = None,
+        finish: bool = True,
     ) -> None:
         """Search until the budget is spent, the time is over, or Ctrl-C (once: pulls in flight are finished; twice: now).
 
@@ -291,6 +292,8 @@ class Study(StudyView):
             resources: {"gpu": 1} gives each worker a device of its own.
             callbacks: called with the study and each outcome once it is recorded; `study.stop()` ends the search.
             runner: where to run instead: `SimulatedRunner`, or another.
+            finish: Whether Ctrl-C waits for the pulls in flight. Otherwise they are abandoned, and run again when the study is
+                resumed.
         """
         self._check_open()
         arguments = run_arguments(
@@ -304,6 +307,7 @@ class Study(StudyView):
             resources=resources,
             callbacks=callbacks,
             runner=runner,
+            finish=finish,
         )
         warn_about_steps(function, self.max_steps)
         self._saves.check(function)
@@ -315,15 +319,24 @@ class Study(StudyView):
         self._finish()
 
     def _run(self, function: Function, arguments: RunArguments) -> None:
-        runner = arguments.runner
+        runner = Abandoning(arguments.runner)
         runner.start(function)
         began = runner.now()
 
         def stopped() -> bool:
             return self._stopped or (arguments.limit is not None and runner.now() - began >= arguments.limit)
 
+        def interrupt() -> None:
+            self._interrupt()
+            if not arguments.finish:
+                runner.abandon()
+
         try:
-            with self._showing(arguments.progress), first_interrupt_stops(self._interrupt):
+            with (
+                suppress(PullsAbandoned),
+                self._showing(arguments.progress),
+                first_interrupt_stops(interrupt, FINISHING if arguments.finish else ABANDONING),
+            ):
                 run(self, runner, stopped, arguments.retries, arguments.deterministic)
         finally:
             runner.close()

@@ -14,6 +14,7 @@ from waiting import wait_until
 
 import manyarms as ma
 from manyarms.checkpoints import commit
+from manyarms.runners import PullsAbandoned
 from manyarms.testing.runners import make_task
 
 from .pool import is_running, started
@@ -227,3 +228,20 @@ def test_workers_and_their_children_die_with_a_killed_study_even_in_c_code():
         family = [process.pid for process in psutil.Process(study.pid).children(recursive=True)]
         study.kill()
     assert wait_until(lambda: not any(map(is_running, family)))
+
+
+def test_pulls_that_run_when_the_time_is_over_are_abandoned_and_their_workers_ended(tmp_path):
+    file = tmp_path / "worker"
+
+    def take_for_ever(pull):
+        file.write_text(str(os.getpid()))
+        signal.pause()
+
+    runner = ma.ProcessRunner(1, until=0.0)  # a time that has passed
+    runner.start(take_for_ever)
+    runner.submit(make_task(tmp_path, 0))
+    assert wait_until(lambda: file.exists() and file.read_text())
+    with pytest.raises(PullsAbandoned):
+        runner.collect()
+    runner.close()
+    assert not is_running(int(file.read_text()))

@@ -1,9 +1,10 @@
 """Where pulls run."""
 
+from .abandoning import Abandoning
 from .inline import InlineRunner
 from .processes import ProcessRunner
-from .protocol import Runner
+from .protocol import PullsAbandoned, Runner
 from .running import RunningPull
 from .simulated import SimulatedRunner
 
-__all__ = ["InlineRunner", "ProcessRunner", "Runner", "RunningPull", "SimulatedRunner"]
+__all__ = ["Abandoning", "InlineRunner", "ProcessRunner", "PullsAbandoned", "Runner", "RunningPull", "SimulatedRunner"]

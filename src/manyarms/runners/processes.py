@@ -21,6 +21,7 @@ from ..core import Outcome
 from ..errors import WorkerError
 from .execute import Function
 from .leases import device_leases
+from .protocol import PullsAbandoned
 from .simulated import timed_out
 from .task import Task
 from .worker import READY
@@ -45,6 +46,7 @@ class ProcessRunner:
         pull_timeout: seconds after which a pull is ended, and its worker with it.
         resources: {"gpu": 1} leases each worker a device before user code runs.
         clock: Gives the time in seconds, from any start. `pull_timeout` goes by it, and so do time limits of the study.
+        until: The time, by `now()`, at which pulls that still run are abandoned; None means never.
     """
 
     def __init__(
@@ -54,12 +56,13 @@ class ProcessRunner:
         resources: Mapping[str, float] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        until: float | None = None,
     ) -> None:
         self.workers = checks.whole("workers", workers, 1)
         self._limit = None if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
         self._leases = device_leases(workers, resources)
         self._pool: list[_Worker | None] = [None] * workers
-        self._clock = clock
+        self._clock, self._until = clock, until
 
     def __repr__(self) -> str:
         limit = "" if self._limit is None else f", pull_timeout={self._limit:g}"
@@ -88,6 +91,8 @@ class ProcessRunner:
     def collect(self) -> list[Outcome]:
         outcomes: list[Outcome] = []
         while not outcomes:
+            if self._until is not None and self.now() >= self._until:
+                raise PullsAbandoned
             busy = [worker for worker in self._pool if worker is not None and worker.task is not None]
             ready = wait([worker.connection for worker in busy], timeout=self._patience(busy))
             for worker in busy:
@@ -142,6 +147,7 @@ class ProcessRunner:
 
     def _patience(self, busy: list[_Worker]) -> float:
         deadlines = [worker.deadline for worker in busy if worker.deadline is not None]
+        deadlines += [] if self._until is None else [self._until]
         return max(0.0, min([deadline - self._clock() for deadline in deadlines] + [_LOOK]))
 
     def _environment(self, slot: int) -> dict[str, str]:

@@ -9,6 +9,13 @@ from .execute import Function
 from .task import Task
 
 
+class PullsAbandoned(KeyboardInterrupt):
+    """The pulls in flight are given up: nothing is recorded of them, and they run again when the study is resumed.
+
+    Raised while pulls run, by a runner or, where pulls run in this process, by their function.
+    """
+
+
 class Runner(Protocol):
     """Runs tasks, at most `workers` at once, and gives back one outcome for each: whatever happens, a task never gets lost."""
 

@@ -1,0 +1,75 @@
+"""Pulls in flight can be given up: nothing is recorded of them, and they run again."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+import manyarms as ma
+from manyarms.runners import PullsAbandoned
+
+SPACE = ma.Space(x=ma.Float(0, 1))
+
+
+def study(storage=None):
+    return ma.Study(ma.RandomSearch(SPACE, budget=5, seed=0), storage=storage)
+
+
+def test_with_finish_an_interrupt_waits_for_the_pull_in_flight_and_else_abandons_it(tmp_path, capsys):
+    ended = []
+
+    def train(config):
+        if len(ended) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        ended.append(config["x"])
+        return config["x"]
+
+    for finish, pulls, words in ((True, 3, "finished first"), (False, 2, "abandoned")):
+        ended.clear()
+        search = study(str(tmp_path / f"{finish}.db"))
+        search.optimize(train, progress=False, finish=finish)
+        assert search.interrupted and search.tally.pulls == pulls == len(ended) and search.tally.failures == 0
+        assert words in capsys.readouterr().err
+        search.close()
+        again = study(str(tmp_path / f"{finish}.db"))
+        again.optimize(lambda config: config["x"], progress=False)
+        assert again.tally.pulls == 5 and not again.interrupted
+        again.close()
+
+
+def test_the_same_study_runs_the_abandoned_pull_again():
+    search, seen = study(), []
+
+    def train(config):
+        seen.append(config["x"])
+        if len(seen) == 2:
+            raise PullsAbandoned
+        return config["x"]
+
+    search.optimize(train, progress=False)
+    assert search.tally.pulls == 1 and len(search.tally.in_flight) == 1
+    search.optimize(train, progress=False)
+    assert seen[2] == seen[1] and search.tally.pulls == 5 and not search.tally.in_flight
+
+
+def test_an_interrupt_while_results_are_recorded_records_all_of_them():
+    search = study()
+
+    def interrupt(study, outcome):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    search.optimize(lambda config: config["x"], progress=False, callbacks=[interrupt], finish=False)
+    assert search.tally.pulls == 1 and not search.tally.in_flight
+
+
+def test_a_second_interrupt_is_an_error():
+    search = study()
+
+    def train(config):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        search.optimize(train, progress=False)
