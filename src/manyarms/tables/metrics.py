@@ -20,6 +20,7 @@ EXAMPLES = {
     CLASSIFICATION: "accuracy, balanced_accuracy, f1_macro, neg_log_loss or roc_auc_ovr",
     REGRESSION: "r2, neg_root_mean_squared_error or neg_mean_absolute_error",
 }
+_ENOUGH = 10_000  # rows that tell whether a metric suits a target
 _OF_NUMBERS = re.compile(
     r"r2|explained_variance|(neg_)?max_error|neg_(mean|median|root_mean)_.*|d2_(absolute|pinball|tweedie).*"
 )
@@ -40,7 +41,8 @@ def check_suits(metric: str, task: str, target: pd.Series[Any]) -> None:
     """Refuse a metric that cannot tell how well this target is predicted, before anything is trained."""
     if (_OF_NUMBERS.fullmatch(metric) is not None) != (task == REGRESSION):
         raise ValueError(f"--metric must be one of {task}, such as {EXAMPLES[task]}, got {metric!r}")
-    values = target.factorize(sort=True)[0] if task == CLASSIFICATION and are_fractions(target) else target
+    some = _some(target, task)
+    values = some.factorize(sort=True)[0] if task == CLASSIFICATION and are_fractions(some) else some
     try:
         constant_score(lambda model, *judged: score(model, metric, *judged), task, values)
     except ValueError as error:
@@ -48,6 +50,16 @@ def check_suits(metric: str, task: str, target: pd.Series[Any]) -> None:
         raise ValueError(
             f"--metric {metric} does not suit the target {target.name!r} ({reason}): try {EXAMPLES[task]}"
         ) from None
+
+
+def _some(target: pd.Series[Any], task: str) -> pd.Series[Any]:
+    """Rows enough to see whether a metric suits all of them: every class is among them, or the smallest number is."""
+    if len(target) <= _ENOUGH:
+        return target
+    import pandas as pd
+
+    first = target.drop_duplicates() if task == CLASSIFICATION else target.sort_values().iloc[[0, -1]]
+    return pd.concat([first, target.iloc[:_ENOUGH]], ignore_index=True)
 
 
 def constant_score(scorer: Callable[..., float], task: str, target: Any) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -158,11 +160,13 @@ def read_facts(folder: Path) -> Facts:
 
 
 def save_model(folder: Path, estimator: Any, facts: Facts) -> None:
-    """Write the model, its facts and the versions it needs. Each file is whole, and the facts know the model they belong to."""
-    import joblib
+    """Write the model, its facts and the versions it needs. Each file is whole, and the facts know the model they belong to.
 
+    The model is a compressed pickle, which `joblib.load` reads: `joblib.dump` takes five times as long for many trees.
+    """
     with written_aside(folder / MODEL) as aside:
-        joblib.dump(estimator, aside, compress=3)
+        with gzip.open(aside, "wb", compresslevel=1) as file:
+            pickle.dump(estimator, file, protocol=5)
         known = asdict(facts) | {"checksum": checksum(aside)}
     lines = [f"{package}=={version}" for package, version in facts.versions.items()]
     write_text(folder / REQUIREMENTS, "\n".join([f"# Python {facts.python}", *lines]) + "\n")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any
 
@@ -12,15 +13,23 @@ import cloudpickle
 
 from ..version import __version__
 
+_OTHERWISE = {"sklearn": ["scikit-learn"], "xgboost": ["xgboost-cpu"]}  # packages that are not called as their modules
 _ALWAYS = ("numpy", "scipy", "pandas", "scikit-learn", "joblib")
 
 
 def versions_of(model: Any) -> dict[str, str]:
     """The packages that the model cannot be loaded without, with their versions."""
-    named = _packages_of_modules()
-    packages = {package for module in _modules_of(model) for package in named.get(module, ())}
+    packages = {package for module in _modules_of(model) for package in _packages_of(module)}
     found = {package: installed(package) for package in sorted(packages | set(_ALWAYS))}
     return {"manyarms": __version__} | {name: version for name, version in found.items() if version and name != "manyarms"}
+
+
+def _packages_of(module: str) -> Sequence[str]:
+    """The packages that a module comes from: none for one of Python itself."""
+    if module in sys.stdlib_module_names:
+        return ()
+    known = [package for package in (module, *_OTHERWISE.get(module, ())) if installed(package) is not None]
+    return known[:1] or _packages_of_modules().get(module, [])
 
 
 @functools.cache
