@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from manyarms.report import Findings, charts, report_page
-from manyarms.report.importance import column_importance
+from manyarms.report.importance import column_importance, missing_note
 from manyarms.tables import Facts
 
 NASTY = "<script>alert('x')</script>&amp;\"\n</script><!--"
@@ -126,9 +126,11 @@ def test_it_tells_what_was_found():
     assert [id for id in parts.ids if not id.startswith("chart-")] == heads
 
 
-def test_what_was_not_measured_is_not_there():
+def test_what_was_not_measured_is_not_there_or_said():
     page = report_page(findings(held_out=None, importance=None, notes=()))
     assert not {"held-out", "importance", "notes"} & set(Parts(page).ids)
+    page = report_page(findings(importance=None))
+    assert "importance" in Parts(page).ids and "Not measured: there was no time" in page
 
 
 def test_numbers_are_drawn_against_what_was_predicted():
@@ -149,11 +151,40 @@ def test_the_confusion_matrix_counts_by_actual_class():
     assert counts_of(script) == [[2, 0, 0], [1, 0, 0], [0, 0, 1]]
 
 
-def test_of_many_classes_the_most_frequent_are_shown():
-    labels = np.repeat(np.arange(40), np.arange(1, 41))
-    script = charts.confusion(pd.DataFrame({"actual": labels, "predicted": labels}), list(range(40)))
-    cells = counts_of(script)
-    assert len(cells) == 15 and [row[i] for i, row in enumerate(cells)] == list(range(26, 41))
+def many_classes(n):
+    labels = np.repeat(np.arange(n), np.arange(1, n + 1))
+    return pd.DataFrame({"actual": labels, "predicted": np.where(labels == n - 1, 0, labels)})
+
+
+def test_of_many_classes_the_most_frequent_are_shown_and_the_others_as_one():
+    held_out = many_classes(40)
+    cells = counts_of(charts.confusion(held_out, list(range(40))))
+    assert len(cells) == 16 and [row[i] for i, row in enumerate(cells)] == [*range(26, 40), 0, sum(range(1, 26))]
+    assert cells[14][15] == 40 and sum(map(sum, cells)) == len(held_out)
+    names, _ = charts.confusion_counts(held_out, list(range(40)))
+    assert names == [*map(str, range(25, 40)), "all others"]
+    facts = replace(FACTS, classes=list(range(40)))
+    shown = " ".join("".join(Parts(report_page(findings(facts=facts, held_out=held_out))).text).split())
+    assert "The 15 most frequent classes are shown, and 25 others as one." in shown
+
+
+def test_a_single_class_more_is_shown_rather_than_grouped():
+    assert len(counts_of(charts.confusion(many_classes(16), list(range(16))))) == 16
+
+
+def test_what_a_chart_leaves_out_is_said():
+    facts = replace(FACTS, task="regression", classes=None, metric="r2")
+    columns = pd.DataFrame({"column": [f"c{i}" for i in range(300)]})
+    few = {"importance": pd.Series({f"c{i}": 1.0 / (1 + i) for i in range(30)}), "columns": columns}
+    held_out = pd.DataFrame({"actual": np.arange(6000.0), "predicted": np.arange(6000.0)})
+    shown = " ".join("".join(Parts(report_page(findings(facts=facts, held_out=held_out, **few))).text).split())
+    for words in (
+        "5,000 of them, drawn at random, are shown.",
+        "Measured for 30 of 300 columns, as many as there was time for.",
+        "The 20 columns with the largest loss are shown.",
+        "100 more columns.",
+    ):
+        assert words in shown
 
 
 def test_a_search_of_one_pull_or_of_failures_makes_a_page():
@@ -176,12 +207,30 @@ def test_the_column_that_tells_is_the_important_one():
     assert importance["bad"] == 0 and 0.3 < importance["good"] < 0.7
 
 
-@pytest.mark.parametrize(("seconds", "repeats"), [(2.5, 1), (7.0, 3), (600.0, 5)])
-def test_columns_are_shuffled_as_often_as_the_time_allows(seconds, repeats):
-    rows, judged = pd.DataFrame({"bad": range(4), "good": [0, 1, 0, 1]}), []
-    score = lambda rows, target: judged.append(rows) or 0.5  # noqa: E731
-    column_importance(score, rows, rows["good"], seconds, clock=count().__next__)  # the first score takes a second
-    assert len(judged) == 1 + 2 * repeats
+def test_where_time_is_short_fewer_rows_are_used_and_then_fewer_columns():
+    rows, judged, now = pd.DataFrame({f"c{i}": range(2_000) for i in range(50)}), [], [0.0]
+
+    def score(rows, target):
+        judged.append(len(rows))
+        now[0] += len(rows) / 1_000  # a second for a thousand rows
+        return 0.5
+
+    importance = column_importance(score, rows, rows["c0"], 10.0, clock=lambda: now[0])
+    assert judged[:2] == [1_000, 200] and set(judged[2:]) == {200} and len(importance) == 50
+    judged.clear()
+    importance = column_importance(score, rows, rows["c0"], 2.0, clock=lambda: now[0])
+    assert judged[:2] == [1_000, 100] and len(importance) == 20
+    assert missing_note(importance, 50) == "Measured for 20 of 50 columns, as many as there was time for."
+
+
+def test_columns_that_take_longer_than_the_first_score_said_are_left_out():
+    rows, now = pd.DataFrame({f"c{i}": range(10) for i in range(50)}), [0.0]
+
+    def score(rows, target):
+        now[0] += 1.0 if now[0] else 0.01
+        return 0.5
+
+    assert len(column_importance(score, rows, rows["c0"], 1.0, clock=lambda: now[0])) == 1
 
 
 def test_importance_is_not_measured_where_it_takes_too_long_or_cannot_be():

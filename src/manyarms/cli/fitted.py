@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..errors import ManyarmsError
 from ..tables import Facts, save_model
@@ -17,6 +16,7 @@ from ..tables.versions import installed, versions_of
 from ..tables.writing import write_frame, write_text
 from ..view import load_study
 from .job import STUDY, Job
+from .judging import Judged, judge
 from .look import print_table
 from .terminal import say
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _TOP = 10
 _IMPORTANCE_SECONDS, _IMPORTANCE_SHARE = (3.0, 20.0), 0.1  # what it may take: a share of the training, within limits
+_PAGE_SECONDS = 0.5  # for the page itself
 _DONE = {
     "number": "as it is; gaps filled where a model needs it",
     "category": "a column for each category",
@@ -78,12 +79,13 @@ class Fitted:
         interrupted = bool(getattr(self.model, "interrupted_", False))
         if done is not None:
             print(f"the search was finished before, after {done:,} steps: a longer --time or a larger --budget goes on")
-        out, facts = self.job.out, self._facts(interrupted)
+        judged = self._judged()
+        out, facts = self.job.out, self._facts(interrupted, judged)
         save_model(out, self.model, facts)
         write_frame(out / "leaderboard.csv", self.model.leaderboard_)
         snippet = _SNIPPET.format(out=str(out), data=str(self.job.path))
         write_text(out / "snippet.py", snippet)
-        reported = self._report(facts)
+        reported = self._report(facts, judged)
         self._show(facts)
         print(
             f"\nwritten to {out}: the model, leaderboard.csv{', report.html' if reported else ''} and snippet.py:\n\n{snippet}",
@@ -91,7 +93,20 @@ class Fitted:
         )
         return 130 if interrupted else 0
 
-    def _facts(self, interrupted: bool) -> Facts:
+    def _judged(self) -> Judged | None:
+        """The predictions for the rows held out."""
+        if self.problem.judged is None:
+            return None
+        judged = judge(self.model, *self.problem.judged, self.job.left, self.job.clock)
+        if (note := judged.note()) is not None:
+            self._say(note)
+        return judged
+
+    def _say(self, note: str) -> None:
+        self.notes.append(note)
+        say(note)
+
+    def _facts(self, interrupted: bool, judged: Judged | None) -> Facts:
         problem, model, rows = self.problem, self.model, self.problem.rows
         return Facts(
             task=problem.task,
@@ -102,14 +117,14 @@ class Fitted:
             classes=model.classes_.tolist() if problem.task == "classification" else None,
             metric=self.metric,
             scores={
-                "held out": self._held_out_score(),
+                "held out": self._held_out_score(judged),
                 "search": float(model.ensemble_score_),
                 "best single model": float(model.best_score_),
                 "always the same": float(model.baseline_score_),
             },
-            rows={"trained on": len(rows), "held out": len(problem.judged[0]) if problem.judged else 0},
+            rows={"trained on": len(rows), "held out": len(judged.target) if judged is not None else 0},
             members=[{"family": member.family, "weight": member.weight, "arm": member.arm} for member in model.members_],
-            versions=versions_of(model),
+            versions=versions_of(_one_of_each(model)),
             python=installed("python") or "",
             command=self.job.command,
             settings=self._settings(interrupted),
@@ -120,19 +135,18 @@ class Fitted:
         given = {"data": str(job.path), "seconds": job.seconds, "budget": job.budget, "interrupted": interrupted}
         return given | {name: getattr(job.options, name) for name in ("families", "workers", "holdout", "seed", "rows")}
 
-    def _held_out_score(self) -> float | None:
-        if self.problem.judged is None:
+    def _held_out_score(self, judged: Judged | None) -> float | None:
+        if judged is None:
             return None
         try:
-            return score(self.model, self.metric, *self.problem.judged)
+            return judged.score(self.metric)
         except ValueError as error:  # classes that are not among the few rows held out, say
-            self.notes.append(f"no score on the rows held out: {' '.join(str(error).split())}")
-            say(self.notes[-1])
+            self._say(f"no score on the rows held out: {' '.join(str(error).split())}")
             return None
 
     # -- the report
 
-    def _report(self, facts: Facts) -> bool:
+    def _report(self, facts: Facts, judged: Judged | None) -> bool:
         """Write the report, if that can be done here."""
         from ..report import Findings, charts, report_page
 
@@ -146,8 +160,8 @@ class Fitted:
             leaderboard=self.model.leaderboard_,
             pulls=pulls,
             columns=self._columns(),
-            held_out=self._held_out(),
-            importance=self._importance(float(np.clip(_IMPORTANCE_SHARE * pulls["seconds"].sum(), *_IMPORTANCE_SECONDS))),
+            held_out=None if judged is None else judged.frame(),
+            importance=self._importance(float(pulls["seconds"].sum())),
             notes=self.notes,
         )
         write_text(self.job.out / "report.html", report_page(findings))
@@ -176,19 +190,13 @@ class Fitted:
             }
         )
 
-    def _held_out(self) -> pd.DataFrame | None:
-        import pandas as pd
-
-        if self.problem.judged is None:
-            return None
-        rows, target = self.problem.judged
-        return pd.DataFrame({"actual": target.to_numpy(), "predicted": self.model.predict(rows)})
-
-    def _importance(self, seconds: float) -> Any:
+    def _importance(self, trained: float) -> Any:
+        """What the columns are worth, within a share of the training and what is left of the time."""
         from ..report.importance import column_importance
 
         if self.problem.judged is None:
             return None
+        seconds = importance_seconds(trained, self.job.left())
         return column_importance(lambda *judged: score(self.model, self.metric, *judged), *self.problem.judged, seconds)
 
     # -- what is printed
@@ -205,6 +213,23 @@ class Fitted:
         print(f"\n{facts.metric} in the search: {scores['search']:.4f} by {parts}; {plain}")
         if scores["held out"] is not None:
             print(f"{facts.metric} on {facts.rows['held out']:,} rows held out: {scores['held out']:.4f}")
+
+
+def _one_of_each(model: Any) -> Any:
+    """The estimator with one model of each family: it needs the same packages, and is quicker to look through."""
+    slim = copy.copy(model)
+    slim.members_ = [replace(m, models=m.models[:1]) for m in {m.family: m for m in model.members_}.values()]
+    return slim
+
+
+def importance_seconds(trained: float, left: float) -> float:
+    """How long measuring the columns may take: a share of the training, within limits, if the page can still be written.
+
+    >>> importance_seconds(100.0, 20.0), importance_seconds(1.0, 20.0), importance_seconds(100.0, 0.5)
+    (10.0, 3.0, 0.0)
+    """
+    low, high = _IMPORTANCE_SECONDS
+    return max(0.0, min(max(low, min(high, _IMPORTANCE_SHARE * trained)), left - _PAGE_SECONDS))
 
 
 def _line(row: Any) -> dict[str, Any]:

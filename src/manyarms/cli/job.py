@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import os
 import shlex
 import sys
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import checks
@@ -16,6 +19,8 @@ TIME, HOLDOUT = "5m", 0.2
 JOURNAL, STUDY = "study.db", "auto"
 """The storage in the folder of a model, and the name of the study there."""
 
+_LEAST = 0.2  # of the time that is for the search, however long reading took
+_WRITING, _LEAST_WRITING, _MOST_WRITING = 0.1, 1.5, 20.0  # of the time for writing the results, and limits in seconds
 _ENDINGS = (".gz", ".bz2", ".xz", ".csv", ".tsv", ".txt", ".parquet")
 
 
@@ -29,6 +34,8 @@ class Job:
         seconds, budget: to spend; one of them is None.
         command: the line that asked for it.
         options: the others.
+        clock: Gives the time in seconds.
+        began: When the command began, by the clock.
     """
 
     path: Path
@@ -37,6 +44,18 @@ class Job:
     budget: int | None
     command: str
     options: argparse.Namespace
+    clock: Callable[[], float] = time.monotonic
+    began: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float:
+        """Seconds that are left of the time for everything; infinite without such a limit."""
+        return math.inf if self.seconds is None else self.seconds - (self.clock() - self.began)
+
+    def search_seconds(self) -> float | None:
+        """The time for the search: without what the command took so far, and what it will take to write the results."""
+        if self.seconds is None:
+            return None
+        return max(_LEAST * self.seconds, self.left() - min(_MOST_WRITING, max(_LEAST_WRITING, _WRITING * self.seconds)))
 
     @property
     def storage(self) -> str:

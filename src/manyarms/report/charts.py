@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..tables.names import counted
 
@@ -18,7 +19,12 @@ PALETTE = (
     "#a6761d", "#d9534f", "#5b8c00", "#e377c2", "#607d8b", "#b59a00",
 )  # fmt: skip
 _BEST, _GREY = "#1c2733", "#8a96a3"
-_MOST_POINTS, _MOST_CLASSES, _MOST_BARS = 5_000, 15, 20
+MOST_POINTS, MOST_CLASSES, MOST_BARS = 5_000, 15, 20
+"""The most points, classes and bars that a chart shows."""
+
+OTHER = "all others"
+"""The classes beyond."""
+
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
@@ -48,8 +54,8 @@ def score_over_time(pulls: pd.DataFrame, metric: str, colours: Mapping[str, str]
     figure = _figure(420)
     shown = pulls[told].assign(at=spent[told])
     best = shown["reward"].cummax()
-    if len(shown) > _MOST_POINTS:
-        shown = shown.iloc[np.linspace(0, len(shown) - 1, _MOST_POINTS).astype(int)]
+    if len(shown) > MOST_POINTS:
+        shown = shown.iloc[np.linspace(0, len(shown) - 1, MOST_POINTS).astype(int)]
     for family, colour in colours.items():
         part = shown[shown["family"] == family]
         hover = [
@@ -96,15 +102,11 @@ def time_by_family(pulls: pd.DataFrame, colours: Mapping[str, str]) -> str:
 
 
 def confusion(held_out: pd.DataFrame, classes: Sequence[Any]) -> str:
-    """How many rows of each class were taken for which; of many classes, the most frequent."""
-    import pandas as pd
-
-    frequent = held_out["actual"].value_counts().index[:_MOST_CLASSES]
-    shown = [label for label in classes if label in set(frequent)]
-    names = [escape(str(label)) for label in shown]
-    counts = pd.crosstab(held_out["actual"], held_out["predicted"]).reindex(index=shown, columns=shown, fill_value=0).to_numpy()
+    """How many rows of each class were taken for which; of many classes, the most frequent, and all others together."""
+    names, counts = confusion_counts(held_out, classes)
+    names = [escape(_short(name)) for name in names]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    side = 130 + max(34, 64 - 4 * len(shown)) * len(shown)
+    side = 130 + max(34, 64 - 4 * len(names)) * len(names)
     figure = _figure(side)
     figure.add_heatmap(
         z=shares, x=list(range(len(names))), y=list(range(len(names))), text=counts.tolist(), texttemplate="%{text:,}",
@@ -118,9 +120,22 @@ def confusion(held_out: pd.DataFrame, classes: Sequence[Any]) -> str:
     return _drawn(figure, "confusion")
 
 
+def confusion_counts(held_out: pd.DataFrame, classes: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
+    """Names of classes, and rows by actual and predicted class. Beyond some classes, the rest are one, the last."""
+    frequent = held_out["actual"].value_counts().index[:MOST_CLASSES]
+    chosen = set(classes if len(classes) <= MOST_CLASSES + 1 else frequent)  # one alone needs no group
+    shown = [label for label in classes if label in chosen]
+    place = {label: number for number, label in enumerate(shown)}
+    grouped = len(shown) < len(classes)
+    counts = np.zeros((len(shown) + grouped,) * 2, dtype=np.int64)
+    places = [held_out[name].map(place).fillna(len(shown)).astype(int).to_numpy() for name in ("actual", "predicted")]
+    np.add.at(counts, tuple(places), 1)
+    return [str(label) for label in shown] + [OTHER] * grouped, counts
+
+
 def predicted_against_actual(held_out: pd.DataFrame, target: str) -> str:
     """A point for each row held out; on the line, it was predicted exactly."""
-    rows = held_out if len(held_out) <= _MOST_POINTS else held_out.sample(_MOST_POINTS, random_state=0)
+    rows = held_out if len(held_out) <= MOST_POINTS else held_out.sample(MOST_POINTS, random_state=0)
     low, high = float(rows.to_numpy().min()), float(rows.to_numpy().max())
     figure = _figure(480)
     figure.add_scatter(
@@ -138,7 +153,7 @@ def predicted_against_actual(held_out: pd.DataFrame, target: str) -> str:
 
 def importance_of_columns(importance: pd.Series[Any], metric: str) -> str:
     """What the score loses if a column is shuffled, for the columns where it loses most."""
-    top = importance.iloc[:_MOST_BARS][::-1]
+    top = importance.iloc[:MOST_BARS][::-1]
     figure = _figure(70 + 24 * len(top))
     figure.add_bar(
         x=top.to_numpy(), y=list(range(len(top))), orientation="h", marker={"color": PALETTE[0]},

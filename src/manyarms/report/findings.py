@@ -23,7 +23,8 @@ class Findings:
         pulls: in the order asked: arm, family, start, stop, reward, status, seconds.
         columns: a row each: name, dtype, taken as, done with it, missing, distinct.
         held_out: the actual and the predicted of rows the search never saw; None if there are none.
-        importance: what the score loses when a column is shuffled, by column, the largest first; None if not measured.
+        importance: what the score loses when a column is shuffled, by column, the largest first: of those that were measured.
+            None if none were.
         notes: what was odd about the table.
     """
 

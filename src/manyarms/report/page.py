@@ -12,6 +12,7 @@ from ..tables.names import counted
 from ..version import __version__
 from . import charts
 from .findings import Findings
+from .importance import missing_note
 from .style import STYLE
 
 _TOP = 30  # of the leaderboard
@@ -80,7 +81,7 @@ def _sections(findings: Findings) -> Iterator[tuple[str, str, str]]:
     yield "time", "Where the time went", charts.time_by_family(pulls, colours)
     if findings.held_out is not None:
         yield "held-out", "Rows held out", _held_out(findings)
-    if findings.importance is not None and len(findings.importance):
+    if findings.held_out is not None:
         yield "importance", "What the columns are worth", _importance(findings)
     yield "columns", "Columns", _columns(findings)
     if findings.notes:
@@ -93,8 +94,13 @@ def _search_caption(findings: Findings) -> str:
     failures = f" {counted(failed, 'pull')} failed." if failed else ""
     return _caption(
         "Each point is a pull: a model trained a slice further, scored on rows held out in turn. Larger is better; scores far "
-        f"below the others are beyond the edge. Click a family in the legend to hide it.{failures}"
+        f"below the others are beyond the edge. Click a family in the legend to hide it.{failures}{_thinned(findings)}"
     )
+
+
+def _thinned(findings: Findings) -> str:
+    number = len(findings.pulls)
+    return f" Of {number:,} pulls, about {charts.MOST_POINTS:,} are drawn." if number > charts.MOST_POINTS else ""
 
 
 def _leaderboard(findings: Findings) -> str:
@@ -123,16 +129,27 @@ def _held_out(findings: Findings) -> str:
     facts, held_out = findings.facts, findings.held_out
     assert held_out is not None
     score = facts.scores.get("held out")
-    caption = _caption(f"{len(held_out):,} rows that the search never saw: {facts.metric} {_number(score)}.")
+    caption = f"{len(held_out):,} rows that the search never saw: {facts.metric} {_number(score)}."
     if facts.classes is not None:
-        return caption + charts.confusion(held_out, facts.classes)
-    return caption + charts.predicted_against_actual(held_out, facts.target)
+        others = len(facts.classes) - charts.MOST_CLASSES
+        more = (
+            f" The {charts.MOST_CLASSES} most frequent classes are shown, and {others:,} others as one." if others > 1 else ""
+        )
+        return _caption(caption + more) + charts.confusion(held_out, facts.classes)
+    more = f" {charts.MOST_POINTS:,} of them, drawn at random, are shown." if len(held_out) > charts.MOST_POINTS else ""
+    return _caption(caption + more) + charts.predicted_against_actual(held_out, facts.target)
 
 
 def _importance(findings: Findings) -> str:
-    assert findings.importance is not None
-    caption = _caption("What the score on rows held out loses when a column's values are shuffled among them.")
-    return caption + charts.importance_of_columns(findings.importance, findings.facts.metric)
+    importance, n_columns = findings.importance, len(findings.columns)
+    said = [missing_note(importance, n_columns)]
+    if importance is None:
+        return _caption(str(said[0]))
+    said.insert(0, "What the score on rows held out loses when a column's values are shuffled among them.")
+    if len(importance) > charts.MOST_BARS:
+        said.append(f"The {charts.MOST_BARS} columns with the largest loss are shown.")
+    caption = _caption(" ".join(filter(None, said)))
+    return caption + charts.importance_of_columns(importance, findings.facts.metric)
 
 
 def _columns(findings: Findings) -> str:
