@@ -283,6 +283,21 @@ def test_a_target_of_two_fractions_is_learned_scored_and_predicted(fit, place, m
     assert set(answer.out.split()) == {"kind", "0.5", "2.5"} and "accuracy by the column 'kind': " in answer.err
 
 
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([f"the remark of row {i // 2}" for i in range(90)], "'kind' is free text: 45 distinct values in 90 rows"),
+        ([f"id{i if i > 9 else 0}" for i in range(90)], "'kind' looks like an identifier: 81 distinct values in 90 rows"),
+        (list(range(90)), "'kind' numbers the rows"),
+    ],
+)
+def test_a_target_that_only_names_rows_is_refused_unless_forced(fit, place, values, words):
+    make_table(90, kind=values).to_csv(place / "named.csv", index=False)
+    assert refused(fit(data="named.csv"), 2, f"--target must be something to predict, but {words}")
+    answer = fit("--force", "--holdout", 0, data="named.csv", budget=2)
+    assert answer.code == 0, answer.err
+
+
 def test_where_no_model_can_be_trained_the_constant_one_is_written_and_told(fit, manyarms, monkeypatch):
     from manyarms.sklearn.training import Training
 

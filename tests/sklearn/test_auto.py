@@ -1,9 +1,11 @@
 """A table in, a good trained model out."""
 
+import os
 import pickle
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from waiting import wait_until
 
 import manyarms as ma
-from manyarms.sklearn import AutoClassifier, AutoRegressor
+from manyarms.sklearn import AutoClassifier, AutoRegressor, contest, plan
+from manyarms.sklearn.preparations import Preparations
+from manyarms.sklearn.targets import class_target
 from manyarms.sklearn.training import Training
 
 QUICK = ["linear", "neighbours", "tree"]
@@ -195,6 +199,111 @@ def test_classes_of_one_row_are_learned_with_the_others():
     rare = y.copy()
     rare.iloc[0] = 7
     assert 7 in quick().fit(X, rare).classes_
+
+
+def test_without_any_time_a_small_tree_stands_in():
+    with pytest.warns(ma.ManyarmsWarning, match="a small tree of a few rows stands in .no pull ended in time"):
+        model = AutoClassifier(1e-6, random_state=0).fit(*IRIS)
+    assert model.best_family_ == "tree" and len(model.pulls_) == 0
+    assert model.score(*IRIS) > 0.8 and model.predict_proba(IRIS[0]).shape == (150, 3)
+    assert model.baseline_score_ < model.ensemble_score_ == model.best_score_
+
+
+def process_of(estimator, X, y):
+    """A score that tells where it was made."""
+    return float(os.getpid())
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_what_may_take_long_is_trained_in_a_process_that_can_be_ended(apart, monkeypatch):
+    monkeypatch.setattr(plan, "_SMALL", 0 if apart else 10**9)
+    model = quick(time_budget=600, budget=3, metric=process_of, ensemble=False).fit(*IRIS)
+    assert len(model.pulls_) == 3 and (model.best_score_ != os.getpid()) == apart
+    assert model.score(*IRIS) > 0.9
+
+
+def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch):
+    monkeypatch.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    rare = y.copy()
+    rare.iloc[[7, 8]] = 5
+    with pytest.warns(ma.ManyarmsWarning, match="the search used 60 of 569 rows, as many as suit its time"):
+        model = quick(time_budget=600, budget=4, cv="auto").fit(X, rare)
+    assert model.classes_.tolist() == [0, 1, 5] and model.score(X, rare) > 0.85
+    for member in model.members_:
+        assert member.models[0][0].n_features_in_ == 30
+
+
+def test_a_search_that_is_resumed_keeps_to_the_plan_it_began_with(tmp_path, monkeypatch):
+    storage = tmp_path / "fit.db"
+    with monkeypatch.context() as patched:
+        patched.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 90))
+        with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
+            quick(time_budget=600, budget=3, cv="auto", storage=storage).fit(*IRIS)
+    with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
+        model = quick(budget=6, cv="auto", storage=storage).fit(*IRIS)
+    assert len(model.pulls_) == 6
+
+
+class Hands:
+    """A clock that each pull moves by some seconds."""
+
+    def __init__(self, monkeypatch, seconds):
+        self.now, train = 0.0, Training.__call__
+
+        def slow(training, pull):
+            self.now += seconds
+            return train(training, pull)
+
+        monkeypatch.setattr(Training, "__call__", slow)
+
+    def __call__(self):
+        return self.now
+
+
+def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
+    X, y = IRIS
+    clock = Hands(monkeypatch, 1_000.0)
+    rules = quick(budget=None, time_budget=10_000.0)._rules()
+    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(contest.Contest(data, ["number"] * 4, rules, clock)) as search:
+        search.run()
+        assert search.study.tally.pulls == 9
+        assert search.left() == 1_000.0
+
+
+def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypatch):
+    X, y = IRIS
+    rules = quick(budget=None, time_budget=10_000.0)._rules()
+    now = [0.0]
+    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(contest.Contest(data, ["number"] * 4, rules, lambda: now[0])) as search:
+        prepare = Preparations.fold
+
+        def slow(preparations, *arguments):
+            now[0] += 6_000.0
+            return prepare(preparations, *arguments)
+
+        monkeypatch.setattr(Preparations, "fold", slow)
+        search.run()
+        tally = search.study.tally
+        assert (tally.pulls, tally.failures, len(tally.in_flight)) == (0, 0, 1)
+        assert search.standin()[0].family == "tree"
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "words"),
+    [
+        (AutoClassifier, [f"id{i // 1.5:.0f}" for i in range(150)], "'y' looks like an identifier: .* distinct values in 150"),
+        (AutoClassifier, [f"a long text {i % 90}" for i in range(150)], "'y' is free text: 90 distinct values in 150 rows, of"),
+        (AutoRegressor, range(150), "'y' numbers the rows"),
+    ],
+)
+def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
+    X = IRIS[0]
+    with pytest.raises(ValueError, match=f"y must be something to predict, but {words}.*set force=True"):
+        quick(kind).fit(X, list(y))
+    assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
 
 
 @pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])

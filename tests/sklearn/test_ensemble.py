@@ -35,9 +35,9 @@ def test_a_model_that_is_always_right_is_taken_alone():
 def test_scores_become_probabilities_that_fit_the_rows():
     for labels in (Y, Y + (X[:, 2] > 1)):
         model = SVC().fit(X, labels)
-        scores, are_probabilities = class_scores(model, X)
+        scores, are_probabilities = class_scores(model, X, len(np.unique(labels)))
         assert not are_probabilities and scores.shape == (200, len(np.unique(labels)))
-        said = probabilities(model, X, sharpness(scores, labels))
+        said = probabilities(model, X, len(np.unique(labels)), sharpness(scores, labels))
         assert np.allclose(said.sum(axis=1), 1)
         assert (said.argmax(axis=1) == model.predict(X)).mean() > 0.97
         assert said[np.arange(200), labels].mean() > 0.7
@@ -55,6 +55,24 @@ def test_what_several_prepare_alike_is_prepared_once():
     models = [make_pipeline(scaler, LogisticRegression(C=C).fit(scaler.transform(X), Y)) for C in (0.1, 10)]
     calls.clear()
     members = [Member(0.5, "linear", i, [model]) for i, model in enumerate(models)]
-    said = average(members, X, probabilities)
+    said = average(members, X, lambda model, rows, factor: probabilities(model, rows, 2, factor))
     assert len(calls) == 1
     assert np.allclose(said, (models[0].predict_proba(X) + models[1].predict_proba(X)) / 2)
+
+
+def test_classes_that_a_model_does_not_know_have_no_probability():
+    for model in (LogisticRegression(), SVC()):
+        scores = probabilities(model.fit(X, np.where(Y, 3, 1)), X, 5)
+        assert scores.shape == (200, 5) and set(scores.argmax(axis=1)) == {1, 3}
+        assert scores[:, [0, 2, 4]].max() < 0.35
+
+
+def test_an_ensemble_is_chosen_from_the_rounds_there_was_time_for():
+    truth, rounds = RNG.normal(size=50), []
+
+    def loss(output):
+        rounds.append(output)
+        return float(np.abs(output - truth).sum())
+
+    greedy_weights([truth + 1, truth - 1], loss, 10, is_late=lambda: len(rounds) >= 4)
+    assert len(rounds) == 4

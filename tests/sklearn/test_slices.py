@@ -23,6 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
+from manyarms.sklearn.fitting import row_order
 from manyarms.sklearn.slices import (
     BoostedRounds,
     Epochs,
@@ -33,7 +34,6 @@ from manyarms.sklearn.slices import (
     Whole,
     fresh,
     has_converged,
-    row_order,
     share,
     slices_of,
 )

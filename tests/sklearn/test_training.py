@@ -24,7 +24,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from manyarms.sklearn.training import FOLDS, Candidate, Metadata, Trained, Training, is_own
+from manyarms.sklearn.candidate import FOLDS, Candidate, Metadata
+from manyarms.sklearn.training import Trained, Training, is_own
 
 X, y = make_classification(120, 6, random_state=0)
 FOLDS_OF_ROWS = list(KFold(3).split(X))

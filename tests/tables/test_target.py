@@ -9,6 +9,7 @@ import pytest
 from manyarms.tables import held_out, task_of, with_target
 from manyarms.tables.metrics import check_metric, check_suits
 from manyarms.tables.problem import problem_of
+from manyarms.tables.task import why_not
 
 
 def quiet(note):
@@ -75,6 +76,35 @@ def test_a_target_that_cannot_be_learned_is_refused(values, message):
         problem_of(pd.DataFrame({"x": range(len(values)), "y": values}), "y", "auto", 0.2, 0, quiet)
 
 
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([f"id{i // 2 if i < 20 else i}" for i in range(100)], "'y' looks like an identifier: 90 distinct values in 100 rows"),
+        ([f"what is said in row {i % 60}" for i in range(200)], "'y' is free text: 60 distinct values in 200 rows, of 6 words"),
+        (range(7, 107), "'y' numbers the rows"),
+    ],
+)
+def test_names_of_rows_and_free_text_are_learned_only_by_force(values, words):
+    frame = pd.DataFrame({"x": range(len(values)), "y": values})
+    with pytest.raises(ValueError, match=f"--target must be something to predict, but {words}.*add --force"):
+        problem_of(frame, "y", "auto", 0.2, 0, quiet)
+    assert len(problem_of(frame, "y", "auto", 0.0, 0, quiet, force=True).target) == len(values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"k{i % 1000}" for i in range(5_000)],  # many classes, but each in several rows
+        [f"two words {i % 30}" for i in range(300)],
+        np.arange(100.0) / 3,
+        np.arange(100) * 2,
+        np.arange(30),
+    ],
+)
+def test_many_classes_and_numbers_that_differ_are_learned(values):
+    assert why_not(pd.Series(values), task_of(pd.Series(values))[0]) is None
+
+
 def test_a_table_of_nothing_but_the_target_and_a_wrong_task_are_refused():
     with pytest.raises(ValueError, match="no column beside the target"):
         problem_of(pd.DataFrame({"y": [1.5, 2]}), "y", "auto", 0.2, 0, quiet)
@@ -117,7 +147,7 @@ def test_at_most_so_many_rows_are_held_out():
 
 
 def test_a_problem_parts_the_rows_unless_they_are_few():
-    frame, said = pd.DataFrame({"x": np.arange(100.0), "y": np.arange(100.0)}), []
+    frame, said = pd.DataFrame({"x": np.arange(100.0) / 4, "y": np.arange(100.0) / 4}), []
     problem = problem_of(frame, "y", "auto", 0.2, 0, said.append)
     rows, target = problem.judged
     assert len(rows) == 20 and sorted([*target, *problem.target]) == frame["y"].tolist()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..tables.problem import Problem
 
-_SHOWN = 5  # classes
+_SHOWN, _LONGEST = 5, 60  # classes, and characters of each
 _OTHER = {
     "data": "on other data, or for another target",
     "metric": "by another metric",
@@ -55,7 +55,7 @@ def add_commands(commands: Any) -> None:
         help="predict a class or a number (default: auto, by the target)",
     )
     spent = fit.add_mutually_exclusive_group()
-    spent.add_argument("--time", help=f'for the search, in all, over all runs, such as "90s" or "2h" (default: {TIME})')
+    spent.add_argument("--time", help=f'time for everything, over all runs, such as "90s" or "2h" (default: {TIME})')
     spent.add_argument("--budget", type=int, metavar="N", help="steps of training instead: same seed, same model")
     fit.add_argument("--metric", help="a scorer of scikit-learn's (default: accuracy, or r2)")
     fit.add_argument("--families", nargs="+", metavar="NAME", help="the kinds of models to try (default: all)")
@@ -69,6 +69,7 @@ def add_commands(commands: Any) -> None:
     )
     fit.add_argument("--out", metavar="FOLDER", help="where the model goes (default: the name of the file, with -model)")
     fit.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn (default: 0)")
+    fit.add_argument("--force", action="store_true", help="accept a target that looks like names of rows or free text")
     fit.add_argument("--quiet", action="store_true", help="show no progress")
     add_reading(fit)
     fit.set_defaults(command=_fit)
@@ -136,7 +137,7 @@ def _problem(job: Job, notes: list[str]) -> tuple[Problem, str]:
     reading = {"rows": options.rows, "seed": options.seed, "encoding": options.encoding, "delimiter": options.delimiter}
     copies = 3.0 + options.workers  # the table, its two parts, and one prepared for training in each process
     frame = read_table(job.path, **reading, copies=copies, say=note)
-    problem = problem_of(frame, options.target, options.task, options.holdout, options.seed, note)
+    problem = problem_of(frame, options.target, options.task, options.holdout, options.seed, note, options.force)
     metric = options.metric or DEFAULT[problem.task]
     check_suits(metric, problem.task, problem.target)
     _describe(job, problem, metric, frame)
@@ -152,11 +153,16 @@ def _describe(job: Job, problem: Problem, metric: str, frame: pd.DataFrame) -> N
     show(f"{problem.task} of {target.name}, as {problem.why}, by {metric}")
     if problem.task == "classification":
         counts = target.value_counts()
-        shown = ", ".join(f"{label} ({count:,})" for label, count in counts.head(_SHOWN).items())
+        shown = ", ".join(f"{_short(label)} ({count:,})" for label, count in counts.head(_SHOWN).items())
         more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
         show(f"{counted(len(counts), 'class')}: {shown}{more}")
     aside = f", {len(problem.judged[0]):,} held out for the score" if problem.judged else ""
     show(f"{counted(len(problem.rows), 'row')} to train on{aside}", flush=True)
+
+
+def _short(label: object) -> str:
+    text = str(label)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _model(job: Job, problem: Problem, metric: str, done: int | None) -> Any:
@@ -167,7 +173,7 @@ def _model(job: Job, problem: Problem, metric: str, done: int | None) -> Any:
     job.out.mkdir(parents=True, exist_ok=True)
     make = AutoClassifier if problem.task == "classification" else AutoRegressor
     return make(
-        job.seconds if done is None else None,
+        job.search_seconds() if done is None else None,
         budget=job.budget if done is None else done,
         metric=metric,
         families=options.families,
@@ -176,4 +182,5 @@ def _model(job: Job, problem: Problem, metric: str, done: int | None) -> Any:
         name=STUDY,
         random_state=options.seed,
         progress=not options.quiet,
+        force=options.force,
     )

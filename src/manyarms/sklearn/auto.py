@@ -16,10 +16,12 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 
 from .. import checks
 from ..errors import ManyarmsWarning
+from ..tables.task import why_not
 from .columns import as_table, check_useful, kinds_of
-from .contest import Contest, Rules
+from .contest import Contest, Data, Rules
 from .ensemble import average, probabilities
 from .lineup import Lineup
+from .notes import notes_on
 from .targets import Target, class_target, number_target
 
 _SECONDS = 60.0
@@ -43,6 +45,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         name: of the study there.
         random_state: a seed.
         progress: show how it goes.
+        force: Accept a target that looks like names of rows or free text.
 
     Attributes:
         leaderboard_: a row for each model tried, the best first.
@@ -70,14 +73,17 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         name: str = "auto",
         random_state: int | None = None,
         progress: bool = False,
+        force: bool = False,
     ) -> None:
         self.time_budget, self.budget, self.metric, self.families = time_budget, budget, metric, families
         self.ensemble, self.cv, self.n_jobs, self.storage, self.name = ensemble, cv, n_jobs, storage, name
-        self.random_state, self.progress = random_state, progress
+        self.random_state, self.progress, self.force = random_state, progress, force
 
     def _search(self, X: Any, target: Target, sample_weight: Any) -> None:
         """Fit: everything that does not depend on the task."""
         rules = self._rules()
+        if not checks.flag("force", self.force):
+            _refuse_doubtful(target)
         _check_feature_names(self, _with_names(X), reset=True)
         table = as_table(X)
         if len(table) != len(target.values):
@@ -89,13 +95,13 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         check_useful(kinds)
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         self.columns_ = pd.DataFrame({"column": list(names), "kind": kinds})
-        with closing(Contest(table, kinds, target, rules, sample_weight)) as contest:
+        with closing(Contest(Data(table, target, sample_weight), kinds, rules)) as contest:
             contest.run()
             self.interrupted_ = contest.study.interrupted
             lineup = Lineup(contest)
             weights = {member.arm: member.weight for member in lineup.members}
             self.leaderboard_, self.pulls_ = contest.leaderboard(weights), contest.study.pulls_dataframe()
-            self.notes_ = [] if contest.ranked() else [_why_constant(contest.study)]
+            self.notes_ = notes_on(contest, lineup.members, list(map(str, names)))
         for note in self.notes_:
             warnings.warn(note, ManyarmsWarning, stacklevel=3)
         self.members_, self.ensemble_score_, self.baseline_score_ = lineup.members, lineup.score, contest.baseline
@@ -165,7 +171,8 @@ class AutoClassifier(ClassifierMixin, Auto):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
         rows = self._rows(X)
-        return average(self.members_, rows, probabilities)
+        classes = len(self.classes_)
+        return average(self.members_, rows, lambda model, X, factor: probabilities(model, X, classes, factor))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""
@@ -200,11 +207,11 @@ class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
         return average(self.members_, rows, lambda model, rows, factor: np.asarray(model.predict(rows), dtype=float))
 
 
-def _why_constant(study: Any) -> str:
-    """Why there is nothing but the constant model."""
-    reasons = study.tally.reasons.most_common(1)
-    cause = f"all {study.tally.failures} pulls failed, most often: {reasons[0][0]}" if reasons else "there was no time"
-    return f"no model could be trained, so the prediction is the same for every row ({cause})"
+def _refuse_doubtful(target: Target) -> None:
+    """Refuse a target that looks like names of rows or free text."""
+    values = target.values if target.classes is None else target.classes[target.values]
+    if (doubt := why_not(pd.Series(values, name="y"), target.task)) is not None:
+        raise ValueError(f"y must be something to predict, but {doubt}. Choose another target, or set force=True")
 
 
 def _with_names(X: Any) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,28 +19,37 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..checkpoints import Checkpoints
 from ..core import Outcome
-from ..errors import NoResult, StudyMismatch
+from ..errors import ManyarmsError, NoResult, StudyMismatch
 from ..fingerprint import fingerprint
+from ..journal import open_journal
+from ..runners import ProcessRunner
 from ..strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
 from ..study import Study
-from .constant import CONSTANT, NO_ARM
+from .candidate import Candidate, Metadata
+from .constant import constant_member
+from .ensemble import Member, class_scores
 from .families import Family, families
+from .fitting import row_order
 from .folds import count_folds, given_folds, make_folds
 from .metrics import baseline_of, needs_probabilities, scorer_of
+from .pace import Clock, Pace, TimeLimit
+from .pilot import Pilot, fly
+from .plan import Plan, Size, is_apart, plan_of, width
 from .results import ArmResult, arm_results
 from .targets import Target
-from .training import Candidate, Metadata, Training
+from .training import Training
 
 _DISK = "2GB"  # for models in training
 _INITIAL = 2  # arms that each family begins with
 _GREED = 150.0  # how much the best of a family counts: there are few pulls, and good families differ by little
 _RESERVE = 0.1  # of the time, for putting the best together
 _RETRAIN = 0.25  # of the time for that where the best are trained again on all rows
-_LARGE = 20_000  # rows; beyond, a worker process that can be ended runs each pull
-_SHARE = 0.25  # of the time that one pull may take there
-_SHORTEST = 5.0  # seconds that it may take in any case
-_LAST = 5  # pulls whose length foretells that of the next
+_SHARE, _SHORTEST = 0.1, 2.0  # of the time that one pull may take before it is cut short, and seconds that it may in any case
+_PATIENCE, _MOMENT = 2.0, 2.0  # times as long, and so many seconds more, after which a pull that was not cut short is ended
+_GRACE, _LEAST_GRACE = 0.03, 0.5  # of the time, and at least in seconds, for the last pulls to be cut short and scored
+_LAST = 5  # pulls whose length predicts that of the next
 _HOPELESS = 50  # failures, and no success
+_ENDING = 1.0  # seconds for putting the best together once the search was interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +69,104 @@ class Rules:
     progress: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What models are trained on: a table, its target, and sample weights or None."""
+
+    table: pd.DataFrame
+    target: Target
+    weights: Any
+
+    def some(self, rows: Any) -> Data:
+        """Some of the rows."""
+        values = replace(self.target, values=self.target.values[rows])
+        return Data(self.table.iloc[rows], values, None if self.weights is None else np.asarray(self.weights)[rows])
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
 class Contest:
     """A study over the families for one table. To be closed after use.
 
     Args:
-        table: The rows.
+        data: The rows.
         kinds: What each column holds.
-        target: What to predict.
         rules: The settings.
-        weights: Sample weights, or None.
+        clock: Gives the time in seconds, the same in all processes.
+
+    Attributes:
+        everything: All rows.
+        data: Those that the search uses.
+        plan: How the search goes about it.
+        pilot: The quick model, where the time is limited.
     """
 
-    def __init__(self, table: pd.DataFrame, kinds: Sequence[str], target: Target, rules: Rules, weights: Any) -> None:
-        self._began, self._until = time.monotonic(), np.inf
-        self.table, self.target, self.rules, self.weights = table, target, rules, weights
-        self._kinds = list(kinds)
-        self.scorer = scorer_of(rules.metric, target)
-        self.baseline = baseline_of(self.scorer, target)
-        labels = target.values if target.n_classes else None
+    def __init__(self, data: Data, kinds: Sequence[str], rules: Rules, clock: Clock = time.monotonic) -> None:
+        self._clock, self._began, self._until, self._end = clock, clock(), np.inf, np.inf
+        self.everything, self.target, self.rules, self._kinds = data, data.target, rules, list(kinds)
+        self.scorer = scorer_of(rules.metric, data.target)
+        self.baseline = baseline_of(self.scorer, data.target)
         numbered = isinstance(rules.cv, (str, int, np.integer))
-        self._given = None if numbered else given_folds(rules.cv, labels, len(table))
-        self.n_folds = count_folds(rules.cv, len(table)) if self._given is None else len(self._given)
-        self.candidates = self._candidates(weights)
+        self._given = None if numbered else given_folds(rules.cv, self._labels(data), len(data))
+        self.pilot = None if rules.seconds is None else self._fly()
+        self.plan = self._plan()
+        self.candidates = self._candidates()
         self._lengths: list[float] = []  # of the last pulls
         self._open = contextlib.ExitStack()
         try:
-            self.study = self._study(fingerprint(table, target.values, weights, self._given))
+            self.study = self._study(fingerprint(data.table, data.target.values, data.weights, self._given))
+            self.data = self._chosen(data)
+            self.training = self._training(self.data)
         except BaseException:
             self.close()
             raise
-        self.training = self._training(self.study.seed, weights)
 
     def close(self) -> None:
-        """Let go of the storage, and of models that were kept in a temporary place."""
+        """Close the storage, and delete models that were kept in a temporary place."""
         self._open.close()
 
-    def _candidates(self, weights: Any) -> dict[str, tuple[Family, Candidate]]:
+    @staticmethod
+    def _labels(data: Data) -> Any:
+        return data.target.values if data.target.n_classes else None
+
+    def _fly(self) -> Pilot:
+        columns = width(self._kinds)
+        data = self.everything
+        return fly(data.table, self._kinds, data.target, self.scorer, columns, self.rules.seed or 0, self._clock)
+
+    def _plan(self) -> Plan:
+        """As it was when the study began; else as suits the table and the time."""
+        if (stored := self._stored_plan()) is not None:
+            return stored
+        if self._given is not None:
+            return Plan(len(self._given), len(self.everything))
+        folds = count_folds(self.rules.cv, len(self.everything))
+        if self.pilot is None or self.rules.seconds is None:
+            return Plan(folds, len(self.everything))
+        size = Size(len(self.everything), width(self._kinds), self.target.n_classes)
+        return plan_of(size, folds, self.rules.seconds, self.pilot.seconds_a_row, may_change=self.rules.cv == "auto")
+
+    def _stored_plan(self) -> Plan | None:
+        """The plan of a study that is resumed; None of a new one."""
+        if self.rules.storage is None:
+            return None
+        try:
+            with contextlib.closing(open_journal(os.fspath(self.rules.storage), self.rules.name, write=False)) as journal:
+                origin = (journal.header or {}).get("origin") or {}
+        except ManyarmsError:
+            return None
+        return Plan(origin["folds"], origin["rows"]) if {"folds", "rows"} <= set(origin) else None
+
+    def _candidates(self) -> dict[str, tuple[Family, Candidate]]:
         """With folds a step is the whole of them; with a holdout, what a family's training can be cut into."""
-        rows = len(self.table) - len(self.table) // max(self.n_folds, 5)
-        found = families(self.rules.families, classes=self.target.n_classes, rows=rows)
+        rows = self.plan.rows - self.plan.rows // max(self.plan.folds, 5)
+        found = families(self.rules.families, classes=self.target.n_classes, rows=rows, columns=width(self._kinds))
         found = {name: replace(family, estimator=self._knowing(family.estimator)) for name, family in found.items()}
-        able = _able(found, self.target.n_classes > 0 and needs_probabilities(self.scorer, self.target), weights is not None)
-        if self.n_folds > 1:
-            return {name: (family, Candidate(family.estimator, None, 1)) for name, family in able.items()}
+        probabilities = self.target.n_classes > 0 and needs_probabilities(self.scorer, self.target)
+        able = _able(found, probabilities, self.everything.weights is not None)
+        if self.plan.folds > 1:
+            return {name: (f, Candidate(f.estimator, _whole(f.resource), 1)) for name, f in able.items()}
         return {name: (f, Candidate(f.estimator, f.resource, f.max_steps)) for name, f in able.items()}
 
     def _knowing(self, pipeline: Any) -> Any:
@@ -108,13 +174,13 @@ class Contest:
         return clone(pipeline).set_params(prepare__kinds=self._kinds)
 
     def _study(self, data: str) -> Study:
-        """New, or gone on with."""
+        """A new one, or one that is resumed."""
         children = {
             name: AdaptiveMutantUCB(family.space, max_steps=candidate.max_steps, initial=_INITIAL)
             for name, (family, candidate) in self.candidates.items()
         }
         rules = self.rules
-        origin = {"data": data, "metric": str(rules.metric), "folds": self.n_folds}
+        origin = {"data": data, "metric": str(rules.metric), "folds": self.plan.folds, "rows": self.plan.rows}
         study = Study(
             Cascade(children, ExtremeUCB(gamma=_GREED), budget=rules.steps, seed=rules.seed),
             storage=rules.storage,
@@ -128,54 +194,97 @@ class Contest:
                 raise StudyMismatch(f"study {study.name!r} was begun with other {what}: use another storage or name")
         return study
 
-    def _training(self, seed: int, weights: Any) -> Training:
-        labels = self.target.values if self.target.n_classes else None
+    def _chosen(self, data: Data) -> Data:
+        """The rows that the search uses: all classes are among them."""
+        if self.plan.rows >= len(data):
+            return data
+        order, _ = row_order(self._labels(data), len(data), self.study.seed % 2**32)
+        return data.some(np.sort(order[: self.plan.rows]))
+
+    def _training(self, data: Data, folds: Any = None) -> Training:
+        weights, seed, classes = data.weights, self.study.seed, self.target.n_classes
         metadata = Metadata({} if weights is None else {"model__sample_weight": np.asarray(weights, dtype=float)}, {})
+        shared = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="manyarms-"))) if self._in_processes else None
         return Training(
             {name: candidate for name, (_, candidate) in self.candidates.items()},
-            self.table,
-            self.target.values,
-            self._given or make_folds(labels, len(self.table), self.n_folds, seed % 2**32),
+            data.table,
+            data.target.values,
+            folds or self._given or make_folds(self._labels(data), len(data), self.plan.folds, seed % 2**32),
             self.scorer,
             metadata=metadata,
             seed=seed % 2**31,
             keeps=True,
             quiet=True,
+            shared=shared,
+            outputs=partial(class_scores, classes=classes) if classes else _numbers,
         )
+
+    @cached_property
+    def refitting(self) -> Training:
+        """Trains on all rows, for the end."""
+        return self.training if self.data is self.everything else self._training(self.everything, folds=[((), ())])
+
+    @property
+    def _in_processes(self) -> bool:
+        """Whether pulls run in other processes."""
+        size = Size(self.plan.rows, width(self._kinds), self.target.n_classes)
+        return self.rules.workers > 1 or (self.rules.seconds is not None and is_apart(size, self.rules.seconds))
 
     def run(self) -> None:
         """Search until the time, or the steps, are spent: in all runs of it together."""
-        rules, study = self.rules, self.study
+        rules, study, timeout, runner = self.rules, self.study, None, None
         if rules.seconds is not None:
-            reserve = _RETRAIN if self.n_folds == 1 else _RESERVE if rules.ensemble else _RESERVE / 2
-            timeout = max(0.01, (1 - reserve) * rules.seconds - self._elapsed() - study.tally.seconds / rules.workers)
-            self._until = time.monotonic() + timeout
-            if timeout <= 0.01 and study.tally.pulls:
+            reserve = _RETRAIN if self.plan.folds == 1 else _RESERVE if rules.ensemble else _RESERVE / 2
+            timeout = (1 - reserve) * rules.seconds - self._elapsed() - study.tally.seconds / rules.workers
+            if timeout <= 0:
                 return
-        patience = None if rules.seconds is None or len(self.table) <= _LARGE else max(_SHORTEST, _SHARE * rules.seconds)
-        with contextlib.suppress(NoResult):  # then there is the constant model
+            self._until = self._clock() + timeout
+            runner = self._limited(rules.seconds)
+        with contextlib.suppress(NoResult):  # then another model stands in
             study.optimize(
                 self.training,
                 workers=rules.workers,
-                timeout=None if rules.seconds is None else timeout,
-                pull_timeout=patience,
+                timeout=timeout,
                 progress=rules.progress,
                 callbacks=[self._watch],
+                runner=runner,
+                finish=False,
             )
+        if study.interrupted:
+            self._end = self._clock() + _ENDING
+
+    def _limited(self, seconds: float) -> ProcessRunner | None:
+        """Give pulls a limit that they keep by themselves and, where they run in other processes, one that is kept for them."""
+        pull, late = max(_SHORTEST, _SHARE * seconds), self._until + max(_GRACE * seconds, _LEAST_GRACE)
+        apart = self._in_processes
+        self.training.limit = TimeLimit(pull, self._until, np.inf if apart else late, self._clock)
+        return ProcessRunner(self.rules.workers, _PATIENCE * pull + _MOMENT, until=late) if apart else None
 
     def _watch(self, study: Study, outcome: Outcome) -> None:
         """Stop where nothing works, or where another pull like the last ones would not end in time."""
         self._lengths = [*self._lengths[1 - _LAST :], outcome.seconds]
-        late = time.monotonic() + float(np.mean(self._lengths)) > self._until
+        late = self._clock() + float(np.mean(self._lengths)) > self._until
         if late if study.tally.pulls else study.tally.failures >= _HOPELESS:
             study.stop()
 
     def left(self) -> float:
         """Seconds that are left of the time for all."""
-        return np.inf if self.rules.seconds is None else self.rules.seconds - self._elapsed()
+        limit = np.inf if self.rules.seconds is None else self.rules.seconds - self._elapsed()
+        return min(limit, self._end - self._clock())
+
+    def pace(self, seconds: float) -> Pace:
+        """So many seconds from now."""
+        return Pace(self._clock() + seconds, self._clock)
 
     def _elapsed(self) -> float:
-        return time.monotonic() - self._began
+        return self._clock() - self._began
+
+    def standin(self) -> tuple[Member, float]:
+        """The model to use where none of the search was trained, and its score."""
+        pilot = self.pilot
+        if pilot is not None and pilot.member is not None and pilot.score is not None and pilot.score > self.baseline:
+            return pilot.member, pilot.score
+        return constant_member(self.target, self.everything.weights), self.baseline
 
     def ranked(self) -> list[int]:
         """The arms with models, the best first."""
@@ -193,9 +302,10 @@ class Contest:
         return {result.arm: result for result in arm_results(self.study.journal.events())}
 
     def leaderboard(self, weights: dict[int, float]) -> pd.DataFrame:
-        """A row for each arm, the best first, with its weight in the ensemble; a single one for the constant model."""
+        """A row for each arm, the best first, with its weight in the ensemble; without any, one for what stands in."""
         if not self.ranked():
-            return pd.DataFrame([_row(1, CONSTANT, [self.baseline], 1, 1, 0.0, NO_ARM, 1.0, {})])
+            member, score = self.standin()
+            return pd.DataFrame([_row(1, member.family, [score], 1, 1, 0.0, member.arm, 1.0, {})])
         rows = []
         for rank, arm in enumerate(self.ranked(), 1):
             family, result = self.config(arm)["algorithm"], self.results[arm]
@@ -224,6 +334,15 @@ def _row(
     }
 
 
+def _numbers(model: Any, X: Any) -> Any:
+    return model.predict(X)
+
+
+def _whole(resource: str | None) -> str | None:
+    """By what a training that is not cut into slices can be cut short; rows, which begin again each time, need no name."""
+    return None if resource in ("n_samples", "partial_fit") else resource
+
+
 def _able(found: dict[str, Family], probabilities: bool, weights: bool) -> dict[str, Family]:
     """The families that give probabilities and take weights, where that is needed."""
     models = {name: family.estimator.steps[-1][1] for name, family in found.items()}
@@ -234,6 +353,6 @@ def _able(found: dict[str, Family], probabilities: bool, weights: bool) -> dict[
         and (not weights or has_fit_parameter(models[name], "sample_weight"))
     }
     if not able:
-        lacking = "probabilities, which the metric needs," if probabilities else "weights of rows"
+        lacking = "probabilities, which the metric needs," if probabilities else "sample weights"
         raise ValueError(f"none of the families knows {lacking}: {', '.join(found)}")
     return able

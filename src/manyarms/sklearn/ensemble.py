@@ -14,13 +14,16 @@ from scipy.special import log_softmax, softmax
 Array = NDArray[np.float64]
 
 
-def greedy_weights(outputs: Sequence[Array], loss: Callable[[Array], float], rounds: int) -> Array:
+def greedy_weights(
+    outputs: Sequence[Array], loss: Callable[[Array], float], rounds: int, is_late: Callable[[], bool] = lambda: False
+) -> Array:
     """The weights of an average of outputs: in each round the one that helps most is added once more (Caruana et al., 2004).
 
     Args:
         outputs: what each model says of the same rows.
         loss: of an average of them.
         rounds: how many are added in all; the best average on the way is taken.
+        is_late: Whether to stop after the round that has begun.
 
     >>> import numpy as np
     >>> target = np.array([1.0, 2.0, 3.0])
@@ -37,16 +40,34 @@ def greedy_weights(outputs: Sequence[Array], loss: Callable[[Array], float], rou
         counts[number] = counts[number - 1] if number else 0.0
         counts[number, chosen] += 1
         losses.append(found[chosen])
+        if is_late():
+            break
     best = counts[int(np.argmin(losses))]
     return np.asarray(best / best.sum())
 
 
-def class_scores(model: Any, X: Any) -> tuple[Array, bool]:
-    """A number for each row and class, and whether they are probabilities or, for models without, the larger the likelier."""
+def class_scores(model: Any, X: Any, classes: int) -> tuple[Array, bool]:
+    """A number for each row and class, and whether they are probabilities or, for models without, the larger the likelier.
+
+    Args:
+        model: Fitted, with the places of classes as its labels; it need not know all of them.
+        X: Rows, as prepared for the model.
+        classes: How many there are.
+    """
     if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=float), True
+        return _spread(np.asarray(model.predict_proba(X), dtype=float), model.classes_, classes, 0.0), True
     scores = np.asarray(model.decision_function(X), dtype=float)
-    return (np.column_stack([-scores, scores]) / 2.0 if scores.ndim == 1 else scores), False
+    scores = np.column_stack([-scores, scores]) / 2.0 if scores.ndim == 1 else scores
+    return _spread(scores, model.classes_, classes, float(scores.min(initial=0.0)) - 1.0), False
+
+
+def _spread(scores: Array, known: Any, classes: int, missing: float) -> Array:
+    """The scores of the classes that a model knows, among those of all classes."""
+    if len(known) == classes:
+        return scores
+    result = np.full((len(scores), classes), missing)
+    result[:, np.asarray(known, dtype=int)] = scores
+    return result
 
 
 def sharpness(scores: Array, labels: NDArray[np.int64]) -> float:
@@ -101,7 +122,7 @@ def average(members: Sequence[Member], X: Any, say: Callable[[Any, Any, float], 
     return np.asarray(total)
 
 
-def probabilities(model: Any, X: Any, factor: float) -> Array:
+def probabilities(model: Any, X: Any, classes: int, factor: float = 1.0) -> Array:
     """Of the classes, by one model; of scores where it gives none."""
-    scores, are_probabilities = class_scores(model, X)
+    scores, are_probabilities = class_scores(model, X, classes)
     return scores if are_probabilities else np.asarray(softmax(factor * scores, axis=1))

@@ -15,12 +15,19 @@ from sklearn.preprocessing import StandardScaler
 from .. import checks
 from ..spaces import Choice, Float, Int, Space
 from .prepare import Prepare
+from .slices import SOLVER
+from .targets import target_type
 
 _ROUNDS = 150  # of boosting, for four classes or fewer
 _FEWEST_ROUNDS = 50
 _EPOCHS = 100  # of a network, for a thousand rows or fewer
 _FEWEST_EPOCHS = 20
 _QUICK_ROWS = 3_000  # to fit a support vector machine on
+_TREES, _FEWEST_TREES = 100, 20  # of a forest: the fewest where classes are very many
+_MANY_CLASSES = 100
+_FOREST_BYTES = 500_000_000  # that a forest may take, at most
+_NODE_BYTES = 64  # of a node of a tree, beside a number for each class
+_ROWS_A_LEAF = 20_000  # rows for each row more that a leaf of a forest holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +49,17 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What models are for: how many classes there are (0 for numbers), and how many rows to train on."""
+    """What models are for.
+
+    Args:
+        classes: How many there are; 0 for numbers.
+        rows: How many there are to train on.
+        columns: About how many numbers a row becomes.
+    """
 
     classes: int
     rows: int
+    columns: int = 10
 
     @property
     def classifies(self) -> bool:
@@ -53,14 +67,19 @@ class Task:
         return self.classes > 0
 
     @property
-    def target_type(self) -> str:
-        """As scikit-learn names it."""
-        return "continuous" if not self.classifies else "binary" if self.classes == 2 else "multiclass"
-
-    @property
     def rounds(self) -> int:
         """Of boosting: each grows a tree a class."""
         return max(_FEWEST_ROUNDS, min(_ROUNDS, 4 * _ROUNDS // max(self.classes, 1)))
+
+    @property
+    def trees(self) -> int:
+        """Of a forest: each takes room for every class in every node."""
+        return max(_FEWEST_TREES, min(_TREES, _TREES * _MANY_CLASSES // max(self.classes, 1)))
+
+    def leaves(self, trees: int) -> int | None:
+        """The most leaves of each of so many trees, so that all of them fit into memory; None where any number does."""
+        nodes = _FOREST_BYTES // (trees * (_NODE_BYTES + 8 * self.classes))
+        return None if 2 * self.rows <= nodes else max(8, nodes // 2)
 
     @property
     def epochs(self) -> int:
@@ -68,34 +87,59 @@ class Task:
         return max(_FEWEST_EPOCHS, min(_EPOCHS, _EPOCHS * 1_000 // max(self.rows, 1)))
 
 
-def families(names: Collection[str] | None = None, *, classes: int, rows: int = 1_000) -> dict[str, Family]:
+def families(names: Collection[str] | None = None, *, classes: int, rows: int = 1_000, columns: int = 10) -> dict[str, Family]:
     """The families for a task, by name.
 
     Args:
-        names: which of them; None for all that are installed, and quick enough for so many rows.
-        classes: how many are to be told apart; 0 for a regression.
-        rows: how many there are to train on.
+        names: Which of them; None for all that are installed, and quick enough for a table of this size.
+        classes: How many are to be told apart; 0 for a regression.
+        rows: How many there are to train on.
+        columns: About how many numbers a row becomes.
 
     >>> sorted(families(["linear", "forest"], classes=2))
     ['forest', 'linear']
     """
-    task = Task(checks.whole("classes", classes, 0), checks.whole("rows", rows, 1))
+    task = Task(checks.whole("classes", classes, 0), checks.whole("rows", rows, 1), checks.whole("columns", columns, 1))
     chosen = _usual(task) if names is None else _named(names)
     able = [name for name in chosen if task.classifies or name not in _CLASSIFIERS_ONLY]
     if not able:
-        raise ValueError(f"families must hold one that foretells numbers, got {', '.join(chosen)}")
+        raise ValueError(f"families must hold one that predicts numbers, got {', '.join(chosen)}")
     return {name: _told(_MAKERS[name](task), task) for name in able}
 
 
 def _told(family: Family, task: Task) -> Family:
     """The family, whose preparation knows the type of the target: whole numbers alone do not tell it."""
-    return replace(family, estimator=clone(family.estimator).set_params(prepare__target_type=task.target_type))
+    return replace(family, estimator=clone(family.estimator).set_params(prepare__target_type=target_type(task.classes)))
 
 
 def _usual(task: Task) -> list[str]:
     """All that are installed and quick enough; scikit-learn's boosting only where LightGBM, the same but quicker, is not."""
-    names = [name for name in _MAKERS if _available(name) and task.rows <= _MOST_ROWS.get(name, task.rows)]
+    names = [name for name in _MAKERS if _available(name) and is_quick(name, task)] or ["neighbours"]
     return [name for name in names if name != "boosting" or "lightgbm" not in names]
+
+
+def is_quick(name: str, task: Task) -> bool:
+    """Whether no piece of a family's training takes too long for a table of this size.
+
+    >>> is_quick("svm", Task(classes=2, rows=50_000)), is_quick("lightgbm", Task(classes=1_000, rows=50_000))
+    (False, False)
+    """
+    if name == "svm":  # its time grows with the square of the rows, and with that of the classes
+        return task.rows <= 20_000 and task.classes <= 50
+    if name == "neighbours":  # distances of held-out rows to all others
+        return task.rows * min(task.rows / 4, 10_000) * task.columns <= 3e9
+    if name == "discriminant":  # a square matrix for each class
+        return task.columns <= 500 and task.classes <= _MANY_CLASSES
+    if name in ("lightgbm", "xgboost", "boosting"):  # a tree for each class in each round
+        return task.classes <= _MANY_CLASSES
+    if name == "naive_bayes":  # a loop over the classes
+        return task.classes <= 2_000
+    work = task.rows * task.columns * task.classes
+    if name in ("linear", "network"):  # an iteration, or an epoch
+        return work <= 5e8
+    if name in ("tree", "forest", "extra_trees"):  # a tree, in which each split looks at every class
+        return work <= 3e8 or not task.classifies
+    return True
 
 
 def _named(names: Collection[str]) -> list[str]:
@@ -137,7 +181,8 @@ def _linear(task: Task) -> Family:
         from sklearn.linear_model import LogisticRegression
 
         space = {"prepare__scale": _SCALES, "C": Float(1e-4, 1e4, log=True)}
-        return _family(_SCALED, LogisticRegression(max_iter=200), space, {"prepare__scale": "standard", "C": 1.0})
+        first = {"prepare__scale": "standard", "C": 1.0}
+        return _family(_SCALED, LogisticRegression(max_iter=200), space, first, resource=SOLVER)
     from sklearn.linear_model import Ridge
 
     space = {"prepare__scale": _SCALES, "alpha": Float(1e-4, 1e5, log=True)}
@@ -184,7 +229,7 @@ def _svm(task: Task) -> Family:
 def _tree(task: Task) -> Family:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    model = DecisionTreeClassifier() if task.classifies else DecisionTreeRegressor()
+    model = (DecisionTreeClassifier if task.classifies else DecisionTreeRegressor)(max_leaf_nodes=task.leaves(trees=1))
     space = {"max_depth": Int(1, 30, log=True), "min_samples_leaf": Int(1, 64, log=True), "max_features": Float(0.2, 1)}
     first = {"max_depth": 10, "min_samples_leaf": 4, "max_features": 1.0}
     return _family(Prepare(), model, space | _criteria(task), first | _criterion(task))
@@ -201,21 +246,21 @@ def _criterion(task: Task) -> dict[str, Any]:
 def _forest(task: Task) -> Family:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    model = (RandomForestClassifier if task.classifies else RandomForestRegressor)(n_estimators=100)
-    return _of_trees(model, task)
+    return _of_trees(RandomForestClassifier if task.classifies else RandomForestRegressor, task)
 
 
 def _extra_trees(task: Task) -> Family:
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-    model = (ExtraTreesClassifier if task.classifies else ExtraTreesRegressor)(n_estimators=100)
-    return _of_trees(model, task)
+    return _of_trees(ExtraTreesClassifier if task.classifies else ExtraTreesRegressor, task)
 
 
-def _of_trees(model: Any, task: Task) -> Family:
+def _of_trees(kind: Any, task: Task) -> Family:
     """A forest: its trees are the slices."""
-    space = {"max_features": Float(0.05, 1, log=True), "min_samples_leaf": Int(1, 32, log=True)}
-    first = {"max_features": 0.3 if task.classifies else 1.0, "min_samples_leaf": 1}
+    model = kind(n_estimators=task.trees, max_leaf_nodes=task.leaves(task.trees))
+    smallest = 1 + task.rows // _ROWS_A_LEAF
+    space = {"max_features": Float(0.05, 1, log=True), "min_samples_leaf": Int(smallest, 32 * smallest, log=True)}
+    first = {"max_features": 0.3 if task.classifies else 1.0, "min_samples_leaf": smallest}
     slices: dict[str, Any] = {"resource": "model__n_estimators", "max_steps": 8}
     return _family(Prepare(), model, space | _criteria(task), first | _criterion(task), **slices)
 
@@ -333,4 +378,3 @@ _MAKERS: dict[str, Callable[[Task], Family]] = {
 
 _CLASSIFIERS_ONLY = ("discriminant", "naive_bayes")
 _LIBRARIES = ("lightgbm", "xgboost")
-_MOST_ROWS = {"svm": 20_000, "neighbours": 100_000}

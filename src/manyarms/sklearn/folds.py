@@ -16,6 +16,8 @@ Rows = NDArray[np.int64]
 _FOLDS = 5
 _ENOUGH_ROWS = 5_000  # beyond, one part held out tells enough
 _HELD_OUT = 0.2
+_MOST_HELD_OUT = 20_000  # rows that tell enough, however many there are
+_MOST_CELLS, _FEWEST = 5_000_000, 500  # probabilities of rows held out, at most, and rows that are held out in any case
 
 
 def count_folds(cv: int | str, n: int) -> int:
@@ -62,6 +64,20 @@ def _division(labels: Rows | None, n: int, folds: int, seed: int) -> Any:
         kind = KFold if labels is None or np.bincount(labels).max() < folds else StratifiedKFold
         return kind(folds, shuffle=True, random_state=seed)
     if labels is None:
-        return ShuffleSplit(1, test_size=_HELD_OUT, random_state=seed)
+        return ShuffleSplit(1, test_size=min(_HELD_OUT, _MOST_HELD_OUT / n), random_state=seed)
     classes = len(np.unique(labels))
-    return StratifiedShuffleSplit(1, test_size=max(int(_HELD_OUT * n), classes), random_state=seed)
+    rows = held_out_rows(n, classes)
+    kind = StratifiedShuffleSplit if rows >= classes else ShuffleSplit
+    return kind(1, test_size=rows, random_state=seed)
+
+
+def held_out_rows(n: int, classes: int) -> int:
+    """How many of n rows are held out: a fifth, but no more than tell enough, and one of each class unless they are very many.
+
+    >>> held_out_rows(1_000, 2), held_out_rows(500_000, 2), held_out_rows(100_000, 1_000), held_out_rows(10, 4)
+    (200, 20000, 5000, 4)
+    >>> held_out_rows(40_000, 7_000)
+    714
+    """
+    most = max(_MOST_CELLS // classes, _FEWEST)
+    return min(max(min(int(_HELD_OUT * n), _MOST_HELD_OUT), classes), most)

@@ -29,13 +29,14 @@ from ..errors import NoResult
 from ..journal import Journal
 from ..strategies import AdaptiveMutantUCB, Cascade, strategy_factory
 from ..study import Study
+from .candidate import FOLDS, Candidate, Metadata
 from .failures import FirstError, FitsFailed, warn_of
 from .offered import Offered, estimators_of
 from .origins import check_same_origin, origin_of
 from .parameters import Searched, n_configs, searched
 from .results import arm_params, arm_results, metrics_of, remembered
 from .slices import Whole
-from .training import FOLDS, Candidate, Metadata, Training
+from .training import Training
 
 _TRAININGS = 30  # full ones, where no budget is given
 _SHARED = ("scoring", "n_jobs", "refit", "cv", "verbose", "error_score", "return_train_score")  # with scikit-learn's searches

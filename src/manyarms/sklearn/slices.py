@@ -9,14 +9,21 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
 
+from .fitting import boost_within, count_rows, fit, fit_within, rounds_of, row_order
+from .pace import UNLIMITED, Pace, next_rounds
+
 RESOURCES = ("auto", "n_samples", "partial_fit")
 """What a resource may be called, beside the name of a parameter."""
 
+SOLVER = "solver"
+"""The resource of an estimator whose `max_iter` may be cut, and which goes on from there with `warm_start`."""
+
+_ITERATIONS = 5  # of a solver, to see what they cost
+_BLOCK, _LEAST_BLOCK = 10_000, 200  # rows between two looks at the clock, for ten classes or fewer, and at least
 _FEW_ROWS = 50  # below, models fail or tell nothing
 _FEW_OF_A_CLASS = 5
 _CONTINUATIONS = ("init_model", "xgb_model")  # arguments of fit that take what was trained so far
@@ -54,8 +61,8 @@ class Slices(Protocol):
     @property
     def continues(self) -> bool: ...
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
-        """Train the model on, in place; on its first slice it is not fitted yet."""
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
+        """Train the model on, in place, as far as the time allows; on its first slice it is not fitted yet."""
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
         """The parameters that say how much a model has had after so many of all steps."""
@@ -67,9 +74,9 @@ class Whole:
 
     continues = False
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
         """Fit."""
-        _fit(model, X, y, fit_params)
+        fit_within(model, X, y, fit_params, pace, seed=0)
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
         """Nothing: it is as its parameters say."""
@@ -84,11 +91,19 @@ class WarmRounds:
     total: int
     continues = True
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
         """Fit on, to more rounds."""
         done, due = span.part(self.total)
-        if due > done:
-            _fit(model.set_params(**{self.parameter: due, "warm_start": True}), X, y, fit_params)
+        done = min(done, model.get_params()[self.parameter]) if done else 0  # fewer, where there was no time for all
+        if not pace.is_limited and due > done:
+            self._fit_to(due, model, X, y, fit_params)
+        began, before = pace.clock(), done
+        while pace.is_limited and (more := next_rounds(done - before, due - before, pace.clock() - began, pace.left())):
+            done += more
+            self._fit_to(done, model, X, y, fit_params)
+
+    def _fit_to(self, rounds: int, model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
+        fit(model.set_params(**{self.parameter: rounds, "warm_start": True}), X, y, fit_params)
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
         """The rounds."""
@@ -104,13 +119,14 @@ class BoostedRounds:
     argument: str
     continues = True
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
         """Fit as many rounds more, on top of the ones so far."""
         done, due = span.part(self.total)
+        done = min(done, rounds_of(model)) if done else 0  # fewer, where there was no time for all
         if due == done:
             return
         so_far = {} if done == 0 else {self.argument: model.booster_ if self.argument == "init_model" else model.get_booster()}
-        _fit(model.set_params(**{self.parameter: due - done}), X, y, {**fit_params, **so_far})
+        boost_within(model.set_params(**{self.parameter: due - done}), X, y, {**fit_params, **so_far}, pace)
         model.set_params(**{self.parameter: due})
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
@@ -131,20 +147,49 @@ class Epochs:
     seed: int
     continues = True
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
         """One epoch after the other."""
         classes = {"classes": np.unique(y)} if is_classifier(model) else {}
+        block = max(_LEAST_BLOCK, _BLOCK // max(1, len(classes.get("classes", ())) // 10))
         for epoch in range(*span.part(span.of if self.total is None else self.total)):
             if has_converged(getattr(model, "loss_curve_", ()), getattr(model, "tol", None), _patience(model)):
                 return
-            order = np.random.default_rng([self.seed, epoch]).permutation(_count(X))
-            params = _check_method_params(X, fit_params, indices=order)
-            targets = None if y is None else _safe_indexing(y, order)
-            model.partial_fit(_safe_indexing(X, order), targets, **classes, **params)
+            order = np.random.default_rng([self.seed, epoch]).permutation(count_rows(X))
+            for rows in np.array_split(order, -(-len(order) // block)) if pace.is_limited else [order]:
+                params = _check_method_params(X, fit_params, indices=rows)
+                targets = None if y is None else _safe_indexing(y, rows)
+                model.partial_fit(_safe_indexing(X, rows), targets, **classes, **params)
+                if pace.left() <= 0:
+                    return
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
         """The epochs, where they are a parameter."""
         return {} if self.total is None else {"max_iter": share(self.total, stop, of)}
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """One slice, the whole training by a solver that can go on from where it was: cut short, it is as good as it got."""
+
+    parameter: str
+    total: int
+    continues = False
+
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
+        """Fit, some iterations at a time, until the solver has converged."""
+        if not pace.is_limited:
+            return fit(model, X, y, fit_params)
+        done, began = 0, pace.clock()
+        while more := next_rounds(done, self.total, pace.clock() - began, pace.left(), first=_ITERATIONS):
+            fit(model.set_params(**{self.parameter: more, "warm_start": True}), X, y, fit_params)
+            done += more
+            if np.max(model.n_iter_) < more:
+                break
+        model.set_params(**{self.parameter: self.total, "warm_start": False})
+
+    def spent(self, stop: int, of: int) -> dict[str, Any]:
+        """Nothing: it is as its parameters say."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +200,9 @@ class Refits:
     total: int
     continues = False
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
         """Fit again."""
-        _fit(model.set_params(**self.spent(span.stop, span.of)), X, y, fit_params)
+        fit_within(model.set_params(**self.spent(span.stop, span.of)), X, y, fit_params, pace, seed=0)
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
         """The parameter."""
@@ -171,15 +216,16 @@ class Rows:
     seed: int
     continues = False
 
-    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any]) -> None:
+    def advance(self, model: Any, X: Any, y: Any, span: Span, fit_params: Mapping[str, Any], pace: Pace = UNLIMITED) -> None:
         """Fit again."""
-        n = _count(X)
+        n = count_rows(X)
         if span.stop == span.of or n <= _FEW_ROWS:
-            return _fit(model, X, y, fit_params)
+            return fit_within(model, X, y, fit_params, pace, self.seed)
         order, classes = row_order(y if is_classifier(model) else None, n, self.seed)
         rows = order[: max(share(n, span.stop, span.of), _FEW_ROWS, _FEW_OF_A_CLASS * classes)]
         params = _check_method_params(X, fit_params, indices=rows)
-        return _fit(model, _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows), params)
+        targets = None if y is None else _safe_indexing(y, rows)
+        return fit_within(model, _safe_indexing(X, rows), targets, params, pace, self.seed)
 
     def spent(self, stop: int, of: int) -> dict[str, Any]:
         """Nothing: the rows are no parameter."""
@@ -202,6 +248,8 @@ def slices_of(estimator: Any, resource: str | None = "auto", seed: int = 0) -> S
         return Whole()
     if not isinstance(resource, str):
         raise TypeError(f"resource must be None or text, got {resource!r}")
+    if resource == SOLVER:
+        return Solver("max_iter", int(estimator.get_params()["max_iter"]))
     name = _chosen(estimator) if resource == "auto" else resource
     if name == "n_samples":
         return _rows(estimator, resource, seed)
@@ -288,27 +336,6 @@ def _patience(model: Any) -> int | None:
     return patience if patience is None else int(min(patience, 10**9))
 
 
-def row_order(labels: Any, n: int, seed: int) -> tuple[NDArray[np.int64], int]:
-    """Rows in random order; with labels, so that the first of them hold every class in its share, and each class early.
-
-    Gives how many classes there are, too: 0 without labels, or with several of them a row.
-
-    >>> order, classes = row_order(["a", "a", "a", "b"], 4, seed=0)
-    >>> 3 in order[:2], classes
-    (True, 2)
-    """
-    rng = np.random.default_rng(seed)
-    if labels is None or np.ndim(labels) != 1:
-        return rng.permutation(n), 0
-    names, kinds = np.unique(np.asarray(labels), return_inverse=True)
-    shuffled = rng.permutation(n)
-    places = np.empty(n)
-    for kind in range(len(names)):
-        members = shuffled[kinds[shuffled] == kind]
-        places[members] = np.arange(len(members)) / len(members)
-    return np.lexsort((rng.random(n), places)), len(names)
-
-
 def fresh(model: Any, params: Mapping[str, Any], seed: int | None) -> Any:
     """A copy that is not fitted, with these parameters; where it has no seed of its own, with this one.
 
@@ -326,14 +353,3 @@ def fresh(model: Any, params: Mapping[str, Any], seed: int | None) -> Any:
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     }
     return copy.set_params(**unseeded)
-
-
-def _fit(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
-    if y is None:
-        model.fit(X, **fit_params)
-    else:
-        model.fit(X, y, **fit_params)
-
-
-def _count(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -32,8 +32,22 @@ class Target:
 
     @property
     def task(self) -> str:
-        """Whether classes or numbers are to be foretold."""
+        """Whether classes or numbers are to be predicted."""
         return CLASSIFICATION if self.n_classes else REGRESSION
+
+    @property
+    def target_type(self) -> str:
+        """As scikit-learn names it."""
+        return target_type(self.n_classes)
+
+
+def target_type(classes: int) -> str:
+    """As scikit-learn names the target of so many classes; 0 stands for numbers.
+
+    >>> [target_type(classes) for classes in (0, 2, 3)]
+    ['continuous', 'binary', 'multiclass']
+    """
+    return "continuous" if classes == 0 else "binary" if classes == 2 else "multiclass"
 
 
 def class_target(y: Any) -> Target:
@@ -43,7 +57,7 @@ def class_target(y: Any) -> Target:
     array([0, 1, 0])
     """
     values = _column(y)
-    classes, places, counts = np.unique(_comparable(values), return_inverse=True, return_counts=True)
+    classes, places, counts = _numbered(_comparable(values))
     if len(classes) == 1:
         raise ValueError(f"y must have at least two classes, got {classes[0]!r} in all {len(values)} rows")
     if np.issubdtype(values.dtype, np.floating) and (values % 1 != 0).any() and not are_few(len(classes), len(values)):
@@ -89,10 +103,19 @@ def _column(y: Any) -> NDArray[Any]:
 def _comparable(values: NDArray[Any]) -> NDArray[Any]:
     """Labels that can be put in order: mixed ones as text."""
     try:
-        np.unique(values)
+        np.unique(pd.unique(values))
     except TypeError:
         return values.astype(str)
     return values
+
+
+def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """The classes in order, the place of each value among them, and how often each comes: without sorting all values."""
+    places, found = pd.factorize(values)
+    order = np.argsort(found, kind="stable")
+    ranks = np.empty(len(found), dtype=np.int64)
+    ranks[order] = np.arange(len(found))
+    return np.asarray(found)[order], ranks[places], np.bincount(places, minlength=len(found))[order]
 
 
 def _is_number(value: Any) -> bool:

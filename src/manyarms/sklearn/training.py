@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import math
 import pickle
 import time
@@ -11,68 +10,25 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metadata_routing import _routing_enabled, get_routing_for_object, process_routing
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from .slices import Rows, Slices, Span, fresh, slices_of
+from ..runners import PullsAbandoned
+from .alarm import abandoned_at
+from .candidate import FOLDS, NO_METADATA, Candidate, Metadata, divided, fit_params, joined, split, written
+from .pace import NO_LIMIT, UNLIMITED, Pace, TimeLimit
+from .preparations import Fold, Preparations
+from .slices import Rows, Slices, Span
 
 TIMES = ("fit_time", "score_time")
-FOLDS = "folds"
-_PREPARED = 4  # preparations of the whole data that are kept
 _RECENT = 50_000_000  # bytes of models in training that are kept
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An estimator whose parameters are searched, and how its trainings are cut.
-
-    Args:
-        estimator: not fitted; a pipeline is trained on at its last step.
-        resource: as for `slices_of`; in a pipeline a parameter's name has the step before it. Or "folds": a step is the whole
-            training on one fold more, and the reward the mean of those so far.
-        max_steps: of a full training.
-        reads: gives the parameters of a config.
-        fit_params: arguments of `fit` that only this one gets; None for those that all do.
-    """
-
-    estimator: Any
-    resource: str | None = "auto"
-    max_steps: int = 10
-    reads: Callable[[Any], dict[str, Any]] = dict
-    fit_params: Mapping[str, Any] | None = None
-
-    def with_params(self, params: Mapping[str, Any], seed: int | None) -> Any:
-        """The estimator of a config, not fitted."""
-        return fresh(self.estimator, params, seed)
-
-    def slices(self, estimator: Any, seed: int = 0) -> Slices:
-        """How it is trained."""
-        _, last, step = split(estimator)
-        resource = None if self.resource == FOLDS else self.resource
-        if step is not None and resource is not None and resource.startswith(f"{step}__"):
-            resource = resource.removeprefix(f"{step}__")
-        return slices_of(last, resource, seed)
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What goes with the rows: arguments of `fit` and of the scorer, whole; those as long as the rows are cut with them."""
-
-    fit: Mapping[str, Any]
-    score: Mapping[str, Any]
-
-
-NO_METADATA = Metadata({}, {})
 
 
 @dataclass(slots=True)
@@ -80,22 +36,24 @@ class Trained:
     """What pulls save of an arm: the models of the folds (of pipelines, their last steps), and what was told of them.
 
     Attributes:
+        outputs: What the models say of the rows held out, by fold, where that is kept.
         size: bytes of the models when they were last saved.
     """
 
     models: dict[int, Any] = field(default_factory=dict)
     told: dict[str, float] = field(default_factory=dict)
+    outputs: dict[int, Any] = field(default_factory=dict)
     size: int = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By plain pickle where that will do: cloudpickle takes several times as long for many trees."""
-        written = _written(self.models)
-        self.size = len(written)
-        return _read, (written, self.told)
+        models = written(self.models)
+        self.size = len(models)
+        return _read, (models, self.told, self.outputs)
 
 
-def _read(models: bytes, told: dict[str, float]) -> Trained:
-    return Trained(pickle.loads(models), told)
+def _read(models: bytes, told: dict[str, float], outputs: dict[int, Any]) -> Trained:
+    return Trained(pickle.loads(models), told, outputs)
 
 
 class Training:
@@ -112,6 +70,9 @@ class Training:
         train_scores: also score the rows trained on.
         keeps: also save models that are trained to the end.
         quiet: no warnings of any kind, and no checks of what is right already.
+        limit: The time that pulls have.
+        shared: Where to keep what another process needs to use the models: fitted preparations, and `outputs` in the states.
+        outputs: Called with a model and the rows held out, as prepared: what it says of them.
     """
 
     def __init__(
@@ -128,11 +89,15 @@ class Training:
         train_scores: bool = False,
         keeps: bool = False,
         quiet: bool = False,
+        limit: TimeLimit = NO_LIMIT,
+        shared: Path | None = None,
+        outputs: Callable[[Any, Any], Any] | None = None,
     ) -> None:
         self.candidates, self.X, self.y, self.folds = candidates, X, y, list(folds)
         self.scorer, self.metric, self.metadata, self.seed = scorer, metric, metadata, seed
         self._train_scores, self._keeps, self._quiet = train_scores, keeps, quiet
-        self._prepared: OrderedDict[tuple[int, bytes], _Fold] = OrderedDict()
+        self.limit, self._shared, self._outputs = limit, shared, outputs
+        self.preparations = Preparations(X, y, self.folds, metadata, shared)
         self._recent: OrderedDict[tuple[int, int], Trained] = OrderedDict()  # by arm and steps
 
     def __call__(self, pull: Any) -> dict[str, float]:
@@ -145,10 +110,19 @@ class Training:
         state = self._state(pull) if goes_on else Trained()
         span = Span(0, 1, 1) if by_fold else Span(pull.start, pull.stop, candidate.max_steps)
         times: dict[str, float] = {}
-        with _calm(self._quiet):
-            for number in range(pull.start, pull.stop) if by_fold else range(len(self.folds)):
-                model, told = self._advance(number, candidate, estimator, slices, state.models.get(number), span)
+        numbers = range(pull.start, pull.stop) if by_fold else range(len(self.folds))
+        part, stop = _Part(candidate, estimator, slices, span), self.limit.stop()
+        with _calm(self._quiet), abandoned_at(self.limit.end, self.limit.clock):
+            for done, number in enumerate(numbers):
+                if self.limit.clock() >= self.limit.end:
+                    raise PullsAbandoned
+                began = time.perf_counter()
+                fold = self.preparations.fold(number, estimator, candidate)
+                pace = self.limit.pace(stop, len(numbers) - done)
+                model, told = self._advance(fold, part, state.models.get(number), pace, began)
                 state.models[number] = model
+                if self._shared is not None and self._outputs is not None:
+                    state.outputs[number] = self._outputs(model, fold.X_test)
                 times |= {f"split{number}_{name}": told.pop(name) for name in TIMES}
                 state.told |= {f"split{number}_{name}": value for name, value in told.items()}
         unfinished = goes_on and pull.stop < candidate.max_steps
@@ -197,54 +171,54 @@ class Training:
         slices = candidate.slices(candidate.with_params(params, self.seed), self.seed or 0)
         return candidate.resource != FOLDS and not isinstance(slices, Rows)
 
-    def refit(self, config: Any, steps: int) -> Any:
-        """The estimator of a config trained on all rows, by the same slices, to so many steps."""
+    def refit(self, config: Any, steps: int, pace: Pace = UNLIMITED) -> Any:
+        """The estimator of a config trained on all rows, by the same slices, to so many steps or as far as the time allows."""
         candidate, params = self.read(config)
         estimator = candidate.with_params(params, self.seed)
         first, last, _ = split(estimator)
         with _calm(self._quiet):
-            rest, own = _divided(estimator, self._fit_params(candidate))
+            rest, own = divided(estimator, fit_params(candidate, self.metadata))
             X = self.X if first is None else first.fit_transform(self.X, self.y, **rest)
             slices = candidate.slices(estimator, self.seed or 0)
             steps = candidate.max_steps if isinstance(slices, Rows) else steps  # all rows are all rows
             before = {name: value for name, value in last.get_params(deep=False).items() if name == "warm_start"}
-            slices.advance(last, X, self.y, Span(0, steps, candidate.max_steps), own)
+            slices.advance(last, X, self.y, Span(0, steps, candidate.max_steps), own, pace)
             last.set_params(**before)  # a fit of the user's begins again
         return joined(first, last, estimator)
-
-    def _fit_params(self, candidate: Candidate) -> Mapping[str, Any]:
-        return self.metadata.fit if candidate.fit_params is None else candidate.fit_params
 
     def held_out(self, config: Any, state: Trained, predict: Callable[[Any, Any], Any]) -> list[Any]:
         """What the models of an arm's state say of the rows they were not trained on, fold by fold."""
         candidate, params = self.read(config)
         estimator = candidate.with_params(params, self.seed)
         with _calm(self._quiet):
-            return [predict(model, self._fold(number, estimator, candidate).X_test) for number, model in state.models.items()]
+            return [
+                state.outputs[number]
+                if number in state.outputs
+                else predict(model, self.preparations.fold(number, estimator, candidate).X_test)
+                for number, model in state.models.items()
+            ]
 
     def models(self, config: Any, state: Trained) -> list[Any]:
         """The fitted estimators of an arm's state, one a fold."""
         candidate, params = self.read(config)
         estimator = candidate.with_params(params, self.seed)
         with _calm(self._quiet):
-            return [joined(self._fold(i, estimator, candidate).first, model, estimator) for i, model in state.models.items()]
+            return [
+                joined(self.preparations.first(i, estimator, candidate), model, estimator) for i, model in state.models.items()
+            ]
 
-    def _advance(
-        self, number: int, candidate: Candidate, estimator: Any, slices: Slices, model: Any, span: Span
-    ) -> tuple[Any, dict[str, float]]:
+    def _advance(self, fold: Fold, part: _Part, model: Any, pace: Pace, began: float) -> tuple[Any, dict[str, float]]:
         """The model of a fold, trained on, and its times and scores."""
-        began = time.perf_counter()
-        fold = self._fold(number, estimator, candidate)
-        model = clone(split(estimator)[1]) if model is None else model
-        slices.advance(model, fold.X_train, fold.y_train, span, fold.fit_params)
+        model = clone(split(part.estimator)[1]) if model is None else model
+        part.slices.advance(model, fold.X_train, fold.y_train, part.span, fold.fit_params, pace)
         fitted = time.perf_counter()
-        told = self._scores("test", model, fold, estimator)
+        told = self._scores("test", model, fold, part.estimator)
         scored = time.perf_counter()
         if self._train_scores:
-            told |= self._scores("train", model, fold, estimator)
+            told |= self._scores("train", model, fold, part.estimator)
         return model, {"fit_time": fitted - began, "score_time": scored - fitted, **told}
 
-    def _scores(self, which: str, model: Any, fold: _Fold, estimator: Any) -> dict[str, float]:
+    def _scores(self, which: str, model: Any, fold: Fold, estimator: Any) -> dict[str, float]:
         """By metric. A scorer of scikit-learn's gets the last step and prepared rows, any other the whole estimator."""
         rows = self.folds[fold.number][which == "test"]
         X, y = (fold.X_test, fold.y_test) if which == "test" else (fold.X_train, fold.y_train)
@@ -263,66 +237,19 @@ class Training:
             raise ValueError(f"scoring {metric!r} failed: {score.strip().splitlines()[-1]}")
         return math.nan
 
-    def _fold(self, number: int, estimator: Any, candidate: Candidate) -> _Fold:
-        """The rows of a fold as the last step of the estimator gets them: prepared once for all arms that prepare alike."""
-        first, _, _ = split(estimator)
-        key = (
-            number,
-            (b"" if first is None else _written(first)) + (b"" if candidate.fit_params is None else _written(candidate)),
-        )
-        if (known := self._prepared.get(key)) is not None:
-            self._prepared.move_to_end(key)
-            return known
-        fold = self._prepared[key] = self._make_fold(number, first, estimator, candidate)
-        if len(self._prepared) > _PREPARED * len(self.folds):
-            self._prepared.popitem(last=False)
-        return fold
-
-    def _make_fold(self, number: int, first: Any, estimator: Any, candidate: Candidate) -> _Fold:
-        train, test = self.folds[number]
-        X_train, y_train = _safe_split(estimator, self.X, self.y, train)
-        X_test, y_test = _safe_split(estimator, self.X, self.y, test, train)  # of a precomputed kernel, the columns of `train`
-        rest, own = _divided(estimator, _check_method_params(self.X, self._fit_params(candidate), indices=train))
-        if first is not None:
-            first = clone(first)  # fitted for this fold alone
-            X_train, X_test = first.fit_transform(X_train, y_train, **rest), first.transform(X_test)
-        return _Fold(number, first, X_train, y_train, X_test, y_test, own)
-
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be prepared or loaded again."""
-        return {**vars(self), "_prepared": OrderedDict(), "_recent": OrderedDict()}
+        """Without what can be loaded again."""
+        return {**vars(self), "_recent": OrderedDict()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Fold:
-    """The rows of a fold, prepared by the fitted first steps of a pipeline."""
+class _Part:
+    """What a pull does, on every fold."""
 
-    number: int
-    first: Any
-    X_train: Any
-    y_train: Any
-    X_test: Any
-    y_test: Any
-    fit_params: Mapping[str, Any]
-
-
-def split(estimator: Any) -> tuple[Any, Any, str | None]:
-    """The first steps of a pipeline (None if it is none), what is trained on, and the name of that step."""
-    if type(estimator) is not Pipeline or len(estimator.steps) < 2 or not hasattr(estimator.steps[-1][1], "fit"):
-        return None, estimator, None
-    if getattr(estimator, "transform_input", None) is not None:
-        return None, estimator, None
-    name, last = estimator.steps[-1]
-    return Pipeline(estimator.steps[:-1], memory=estimator.memory), last, name
-
-
-def joined(first: Any, last: Any, estimator: Any) -> Any:
-    """The estimator of which `split` gave the parts."""
-    if first is None:
-        return last
-    whole = copy.copy(estimator)  # what else was set of the pipeline stays: its output, its requests
-    whole.steps = [*first.steps, (estimator.steps[-1][0], last)]
-    return whole
+    candidate: Candidate
+    estimator: Any
+    slices: Slices
+    span: Span
 
 
 def is_own(scorer: Any) -> bool:
@@ -331,28 +258,6 @@ def is_own(scorer: Any) -> bool:
     if isinstance(several, Mapping):
         return all(map(is_own, several.values()))
     return hasattr(scorer, "_accept_sample_weight")
-
-
-def _written(part: Any) -> bytes:
-    """Pickled so that any process can read it."""
-    try:
-        written = pickle.dumps(part)
-    except Exception:  # a lambda, say
-        return bytes(cloudpickle.dumps(part))
-    return bytes(cloudpickle.dumps(part)) if b"__main__" in written else written  # which is another one in a worker
-
-
-def _divided(estimator: Any, fit_params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of `fit` for the first steps, and for the last, without its name."""
-    first, _, step = split(estimator)
-    if step is None or not fit_params:
-        return {}, dict(fit_params)
-    if _routing_enabled():
-        routed = process_routing(estimator, "fit", **fit_params)
-        wanted = get_routing_for_object(first).consumes("fit_transform", fit_params)
-        return {name: fit_params[name] for name in wanted}, dict(routed[step]["fit"])
-    own = {name.removeprefix(f"{step}__"): value for name, value in fit_params.items() if name.startswith(f"{step}__")}
-    return {name: value for name, value in fit_params.items() if not name.startswith(f"{step}__")}, own
 
 
 def _rows(data: Any, rows: Any) -> Any:

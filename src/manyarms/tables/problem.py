@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .names import Say, counted, find_column
-from .task import check_target, held_out, task_of, with_target
+from .task import check_target, held_out, task_of, why_not, with_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,9 @@ class Problem:
     judged: tuple[pd.DataFrame, pd.Series[Any]] | None
 
 
-def problem_of(frame: pd.DataFrame, target: str, task: str, holdout: float, seed: int, say: Say) -> Problem:
+def problem_of(
+    frame: pd.DataFrame, target: str, task: str, holdout: float, seed: int, say: Say, force: bool = False
+) -> Problem:
     """The problem that a table poses.
 
     Args:
@@ -45,10 +47,13 @@ def problem_of(frame: pd.DataFrame, target: str, task: str, holdout: float, seed
         holdout: the share of rows to hold out; 0 for none.
         seed: of the rows held out.
         say: called with a line for each odd thing.
+        force: Accept a target that looks like names of rows or free text.
     """
     rows, values = with_target(frame, find_column(target, list(frame.columns)), say)
     task, why = task_of(values) if task == "auto" else (task, "asked for")
     check_target(values, task)
+    if not force and (doubt := why_not(values, task)) is not None:
+        raise ValueError(f"--target must be something to predict, but {doubt}. Choose another column, or add --force")
     if holdout and len(rows) < TINY:
         say(f"only {counted(len(rows), 'row')}: none are held out, so the only score is that of the search")
         holdout = 0.0

@@ -16,6 +16,9 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 
 _FEW = 20  # the most distinct whole numbers that are taken for classes
 _NEARLY_ALL = 0.9  # of a target's values that are numbers, where those that are not are taken as missing
+_MANY = 50  # rows whose numbers cannot be consecutive by chance
+_IDS, _FREE_TEXT = 0.5, 0.2  # distinct values, as a share of the rows, beyond which they are names of rows, or free text
+_WORDS = 3.0  # in a value of free text, on average
 _A_CLASS = 10  # the rows a class has on average, at least, where whole numbers are taken for classes
 
 
@@ -104,6 +107,37 @@ def check_target(target: pd.Series[Any], task: str) -> None:
         raise ValueError(f"--task regression needs a target of numbers, got {name!r} with values such as {example}")
     if task == CLASSIFICATION and target.nunique() == len(target):
         raise ValueError(f"--target must have classes of several rows, got {name!r}, which is different in each of its rows")
+
+
+def why_not(target: pd.Series[Any], task: str) -> str | None:
+    """Why a target looks like names of rows, or free text, rather than something to predict; None if it does not.
+
+    >>> import pandas as pd
+    >>> why_not(pd.Series(range(100), name="row"), "regression")
+    "'row' numbers the rows"
+    >>> why_not(pd.Series(["a", "b"] * 50, name="kind"), "classification") is None
+    True
+    """
+    rows, distinct = len(target), target.nunique()
+    if task == REGRESSION:
+        return f"{target.name!r} numbers the rows" if rows >= _MANY and _counts_rows(target, distinct) else None
+    if distinct <= _FEW:
+        return None
+    if distinct > _FREE_TEXT * rows and column_kind(target) == TEXT:
+        words = float(target.drop_duplicates().astype(str).str.slice(0, 1_000).str.count(r"\S+").mean())
+        if words >= _WORDS:
+            return (
+                f"{target.name!r} is free text: {distinct:,} distinct values in {rows:,} rows, of {words:.0f} words on average"
+            )
+    if distinct > _IDS * rows:
+        return f"{target.name!r} looks like an identifier: {distinct:,} distinct values in {rows:,} rows"
+    return None
+
+
+def _counts_rows(target: pd.Series[Any], distinct: int) -> bool:
+    """Whether the numbers are consecutive whole ones, each once."""
+    whole = bool((target == target.round()).all())
+    return whole and distinct == len(target) and float(target.max()) - float(target.min()) == distinct - 1
 
 
 def _shown(value: Any) -> str:

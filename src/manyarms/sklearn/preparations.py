@@ -1,0 +1,116 @@
+"""The rows of folds, prepared once for all models that prepare alike."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+
+from .candidate import Candidate, Metadata, divided, fit_params, split, written
+
+_PREPARED = 4  # preparations of the whole data that are kept
+_PREPARED_BYTES = 1 << 30  # of rows, in all of them
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The rows of a fold, prepared by the fitted first steps of a pipeline."""
+
+    number: int
+    first: Any
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+    fit_params: Mapping[str, Any]
+
+
+class Preparations:
+    """Prepares the rows of folds, and keeps some of what it prepared.
+
+    Args:
+        X, y: The data.
+        folds: Rows to train on and rows to score, for each fold.
+        metadata: Sample weights and the like.
+        shared: Where fitted preparations are kept for other processes; None for nowhere.
+    """
+
+    def __init__(self, X: Any, y: Any, folds: Sequence[tuple[Any, Any]], metadata: Metadata, shared: Path | None) -> None:
+        self._X, self._y, self._folds, self._metadata, self._shared = X, y, folds, metadata, shared
+        self._prepared: OrderedDict[tuple[int, bytes], Fold] = OrderedDict()
+        self._firsts: dict[tuple[int, bytes], Any] = {}  # fitted by other processes
+
+    def fold(self, number: int, estimator: Any, candidate: Candidate) -> Fold:
+        """The rows of a fold as the last step of the estimator gets them: prepared once for all arms that prepare alike."""
+        key = _key(number, estimator, candidate)
+        if (known := self._prepared.get(key)) is not None:
+            self._prepared.move_to_end(key)
+            return known
+        fold = self._prepared[key] = self._make(number, split(estimator)[0], estimator, candidate)
+        if self._shared is not None and fold.first is not None:
+            _share(self._shared / _name(key), fold.first)
+        while self._are_too_many():
+            self._prepared.popitem(last=False)
+        return fold
+
+    def _are_too_many(self) -> bool:
+        """Whether the oldest rows must go: those that are needed now may stay, however large they are."""
+        size = sum(getattr(rows, "nbytes", 0) for fold in self._prepared.values() for rows in (fold.X_train, fold.X_test))
+        number = len(self._prepared)
+        return number > _PREPARED * len(self._folds) or (number > 1 and size > _PREPARED_BYTES)
+
+    def first(self, number: int, estimator: Any, candidate: Candidate) -> Any:
+        """The fitted first steps of a fold's estimator, where possible as another process shares them."""
+        key = _key(number, estimator, candidate)
+        if self._shared is None or key in self._prepared:
+            return self.fold(number, estimator, candidate).first
+        if key not in self._firsts:
+            try:
+                self._firsts[key] = pickle.loads((self._shared / _name(key)).read_bytes())
+            except (OSError, EOFError, pickle.UnpicklingError):
+                return self.fold(number, estimator, candidate).first
+        return self._firsts[key]
+
+    def _make(self, number: int, first: Any, estimator: Any, candidate: Candidate) -> Fold:
+        train, test = self._folds[number]
+        X_train, y_train = _safe_split(estimator, self._X, self._y, train)
+        # of a precomputed kernel, the columns of `train`
+        X_test, y_test = _safe_split(estimator, self._X, self._y, test, train)
+        rest, own = divided(estimator, _check_method_params(self._X, fit_params(candidate, self._metadata), indices=train))
+        if first is not None:
+            first = clone(first)  # fitted for this fold alone
+            X_train, X_test = first.fit_transform(X_train, y_train, **rest), first.transform(X_test)
+        return Fold(number, first, X_train, y_train, X_test, y_test, own)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be prepared again."""
+        return {**vars(self), "_prepared": OrderedDict(), "_firsts": {}}
+
+
+def _key(number: int, estimator: Any, candidate: Candidate) -> tuple[int, bytes]:
+    """What tells preparations apart: the fold, the first steps, and arguments of `fit` that only this candidate gets."""
+    first = split(estimator)[0]
+    return number, (b"" if first is None else written(first)) + (b"" if candidate.fit_params is None else written(candidate))
+
+
+def _name(key: tuple[int, bytes]) -> str:
+    """Of the file with a preparation."""
+    return f"prepared-{key[0]}-{blake2b(key[1], digest_size=16).hexdigest()}.pickle"
+
+
+def _share(file: Path, first: Any) -> None:
+    """Write a preparation for other processes, whole or not at all; they can do without."""
+    aside = file.with_name(f"{file.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        aside.write_bytes(written(first))
+        os.replace(aside, file)
