@@ -170,3 +170,13 @@ def test_a_journal_of_ones_own_can_be_loaded(tmp_path, monkeypatch):
     journal = MemoryJournal("study")
     with run(journal) as study:
         assert_same(ma.load_study(journal), study)
+
+
+def test_a_view_shows_the_moment_it_was_opened(storage):
+    with ma.Study(ma.RandomSearch(SPACE, budget=100, max_steps=1, seed=0), storage=storage) as study:
+        for reward in (0.1, 0.05):
+            study.tell(study.ask(), reward)
+        with ma.load_study(storage) as view:
+            study.tell(study.ask(), 0.9)
+            assert view.best_reward == 0.1
+            assert view.tally.pulls == len(view.pulls_dataframe()) == len(view.arms_dataframe()) == 2

@@ -31,6 +31,10 @@ class SchemaError(StorageError):
     """The storage was written by a version of the library with another table layout."""
 
 
+class OldLayout(SchemaError):
+    """The storage was written by an older version: it must be upgraded before it can be read."""
+
+
 class NoResult(ManyarmsError):
     """No pull has succeeded, so there is nothing to recommend."""
 

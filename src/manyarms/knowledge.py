@@ -6,6 +6,7 @@ import base64
 import json
 import math
 from dataclasses import replace
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -68,12 +69,19 @@ class Knowledge:
         if self.complete is not None:
             self.complete.book.budget = event.data["budget"]
 
-    def replay(self, journal: Journal, use_snapshot: bool = True) -> None:
-        """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it."""
+    def replay(self, journal: Journal, use_snapshot: bool = True, until: int | None = None) -> None:
+        """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it.
+
+        Args:
+            journal: The journal of the study.
+            use_snapshot: Start from the snapshot.
+            until: The number of events to replay; None means all.
+        """
         snapshot = journal.snapshot() if use_snapshot and self.complete is not None else None
-        if snapshot is not None:
+        if snapshot is not None and (until is None or snapshot[0] <= until):
             self._load_or_begin_again(snapshot[1])
-        for event in journal.events(since=self.tally.events):
+        since = self.tally.events
+        for event in islice(journal.events(since), None if until is None else until - since):
             if event.kind == "asked":
                 self._ask_again(event, self.tally.events)
             elif event.kind == "budget":

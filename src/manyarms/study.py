@@ -27,7 +27,7 @@ from .places import noted, owner_of, usual_root
 from .plan import Plan
 from .progress import Progress
 from .runners import Abandoning, PullsAbandoned, Runner
-from .runners.execute import BadReward, Function, read_value
+from .runners.execute import BadReward, Function, read_value, storable_text
 from .runners.loop import run
 from .runners.task import Task
 from .saves import Saves
@@ -96,6 +96,8 @@ class Study(StudyView):
         storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
         journal = open_journal(storage, study_name(name))
         checkpoints = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints(checkpoints or None)
+        if checkpoints.is_open:  # by another study, which counts its own
+            checkpoints = Checkpoints(checkpoints.root, checkpoints.max_bytes)
         temporary = storage is None and checkpoints.root is None
         self._temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if temporary else None
         try:
@@ -121,6 +123,7 @@ class Study(StudyView):
         self._progress: Progress | None = None
         self._stopped = False
         self._closed = False
+        self._torn = False  # interrupted where what is in memory may differ from what is in the journal
         self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
         newest = {} if self.limits is None else self.limits.as_json()
@@ -147,10 +150,14 @@ class Study(StudyView):
             flight = self.tally.in_flight.get(pull.arm.id)
             if flight is not None and flight.pull is pull:  # else its result came meanwhile, from who ran it before
                 return pull
-        answer = self._knowledge.ask(context)
-        if answer is None:
-            return None
-        self._pending.append(answer[1])
+        try:
+            answer = self._knowledge.ask(context)
+            if answer is None:
+                return None
+            self._pending.append(answer[1])
+        except BaseException as error:
+            self._torn = context is None or not isinstance(error, (TypeError, ValueError))  # a wrong context changes nothing
+            raise
         return answer[0]
 
     def tell(self, pull: Pull, value: Any, seconds: float = 0.0) -> None:
@@ -164,7 +171,7 @@ class Study(StudyView):
         try:
             returned = read_value(value)
         except BadReward as error:
-            outcome = Outcome(pull, reason="told as failed" if value is None else str(error), seconds=seconds)
+            outcome = Outcome(pull, reason="told as failed" if value is None else storable_text(str(error)), seconds=seconds)
         else:
             outcome = Outcome(pull, **returned._asdict(), seconds=seconds)
         self.record([outcome])
@@ -177,12 +184,16 @@ class Study(StudyView):
         self._check_open()
         given = [checked_outcome(outcome) for outcome in outcomes]
         awaited = [outcome for outcome in given if self._is_awaited(outcome.pull)]
-        for outcome in awaited:
-            if any(known.pull.arm.id == outcome.pull.arm.id for known, _ in self._unlearned):
-                continue
-            event = ended_event(outcome)
-            self._pending.append(event)
-            self._unlearned.append((outcome, event))
+        try:
+            for outcome in awaited:
+                if any(known.pull.arm.id == outcome.pull.arm.id for known, _ in self._unlearned):
+                    continue
+                event = ended_event(outcome)
+                self._pending.append(event)
+                self._unlearned.append((outcome, event))
+        except BaseException:
+            self._torn = True
+            raise
         self._commit()
 
     def _is_awaited(self, pull: Pull) -> bool:
@@ -204,16 +215,31 @@ class Study(StudyView):
     def _check_open(self) -> None:
         if self._closed:
             raise StudyClosed(f"study {self.name!r} is closed: open it again with ma.Study(...) to continue it")
+        if self._torn:
+            raise StudyClosed(
+                f"study {self.name!r} was interrupted in the middle of a decision or a write: close it and open it again; "
+                "it resumes where the journal ends"
+            )
 
     def _commit(self) -> None:
-        """Make everything so far durable; only then learn from it."""
-        self.journal.append(self._pending)
-        self._pending = []
-        for outcome, event in self._unlearned:
-            flight = self.tally.in_flight[outcome.pull.arm.id]
-            self._knowledge.learn(event)
-            self._saves.settle(outcome, flight)
-        learned, self._unlearned = self._unlearned, []
+        """Make everything so far durable; only then learn from it.
+
+        A write that failed can be tried again. After anything else that comes in between, what is in memory may differ from
+        what is in the journal, and the study must be opened again.
+        """
+        appended = False
+        try:
+            self.journal.append(self._pending)
+            appended = True
+            self._pending = []
+            for outcome, event in self._unlearned:
+                flight = self.tally.in_flight[outcome.pull.arm.id]
+                self._knowledge.learn(event)
+                self._saves.settle(outcome, flight)
+            learned, self._unlearned = self._unlearned, []
+        except BaseException as error:
+            self._torn = appended or not isinstance(error, Exception)
+            raise
         due = max(_SNAPSHOT_EVERY, self._snapshot_covers // 2)
         if self.tally.events - self._snapshot_covers >= due and self._knowledge.complete is not None:
             self._save_snapshot()
@@ -376,7 +402,7 @@ class Study(StudyView):
 
     def close(self) -> None:
         """Close the storage, so that another process may write the study."""
-        if not self._closed and not self._pending and self._recommendation_covers < self.tally.events:
+        if not self._closed and not self._torn and not self._pending and self._recommendation_covers < self.tally.events:
             self._save_recommendation()  # not where the last write failed: a server that is gone would be waited for again
         self._closed = True
         super().close()

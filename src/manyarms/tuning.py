@@ -73,5 +73,9 @@ def tune(
         budget=limits.beyond_steps(),
         origin=origin,
     )
-    study.optimize(function, **options)
+    try:
+        study.optimize(function, **options)
+    except BaseException:
+        study.close()  # nobody else has it, so nobody else could
+        raise
     return study

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class StudyView:
         knowledge = None if strategy is None else Knowledge(strategy, self.header["direction"], self.header["bounds"])
         if knowledge is not None:
             with suppress(StudyMismatch):
-                knowledge.replay(self.journal)
+                knowledge.replay(self.journal, until=self.tally.events)
                 self._knowledge, self.tally = knowledge, knowledge.tally
 
     def _best_last_reward(self) -> Arm:
@@ -86,7 +87,8 @@ class StudyView:
     @property
     def best_reward(self) -> float:
         """The last reward of the recommended arm, as the function returned it."""
-        reward = self.tally.arms[self.best().id].reward
+        best = self.best()
+        reward = self.tally.arms[best.id].reward
         assert reward is not None
         return reward
 
@@ -125,7 +127,8 @@ class StudyView:
 
         Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
         """
-        return frames.frame(frames.pull_rows(self.journal.events()), ("arm", "start", "stop", "reward", "status", "seconds"))
+        events = islice(self.journal.events(), self.tally.events)  # not those written since the study was opened
+        return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:
         """Let go of the storage."""

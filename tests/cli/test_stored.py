@@ -9,10 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import sqlalchemy as sa
 from commands import make_study, refused
 from rich.text import Text
 
 import manyarms as ma
+from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
 from manyarms.knowledge import Knowledge
 
@@ -217,6 +219,14 @@ def test_the_best_arm_of_a_long_study_that_was_killed_is_the_one_stored_last(lon
     assert answer.err == "the study has not ended: this is without its last 10 events\n"
 
 
+def test_an_arm_that_failed_later_is_not_the_best_of_a_long_study_without_a_recommendation(long):
+    query("DELETE FROM manyarms_snapshots")
+    with closing(SqlJournal("manyarms.db", "long")) as journal:
+        best = journal.select(sa.text("SELECT arm FROM manyarms_events ORDER BY reward DESC LIMIT 1"))[0][0]
+        journal.append([Event("asked", best, 1, 2), Event("failed", best, 1, 2, seconds=0.0, data={"reason": "late"})])
+    assert f"reward: {long.rewards[1]}\n" in long.command("best").out
+
+
 def test_a_short_study_that_was_killed_is_replayed_for_its_best_arm(trained):
     best = trained("best", "--json").data
     query("DELETE FROM manyarms_snapshots")
@@ -273,6 +283,18 @@ def test_upgrade_gives_an_old_storage_todays_tables(manyarms, place):
     assert [row["study"] for row in manyarms("status", "--json").data] == ["finished", "interrupted", "empty"]
     assert refused(manyarms("upgrade", "missing.db"), 1, "there is no file 'missing.db'")
     assert not Path("missing.db").exists()
+
+
+def test_upgrade_writes_nothing_to_what_holds_no_studies(manyarms, place):
+    with closing(sqlite3.connect("foreign.db")) as connection, connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    (place / "empty.db").touch()
+    (place / "text.db").write_text("x")
+    before = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".db"}
+    assert len(before) == 3
+    for name in before:
+        assert manyarms("upgrade", name).code == 1
+    assert {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".db"} == before
 
 
 def query(statement):

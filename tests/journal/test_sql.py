@@ -101,6 +101,7 @@ def test_a_missing_directory_is_named_and_not_made(tmp_path):
     [
         ("mysql://localhost/base", ValueError, "storage must be sqlite or postgresql, got 'mysql://localhost/base'"),
         ("http://x", ValueError, "storage must be sqlite or postgresql, got 'http://x'"),
+        ("sqlite:///file:study.db?uri=true", ValueError, "storage must name a SQLite file by its path, not by a file: URI"),
         ("://", ValueError, "storage must be a URL such as \"sqlite:///study.db\", got '://'"),
         ("postgresql://host:door/base", ValueError, "storage must be a URL such as"),
         ("sqlite+unheard:///study.db", StorageError, "sqlite.unheard"),

@@ -93,3 +93,26 @@ def test_a_study_without_events_adds_up_to_nothing(url):
         found = totals(journal)
         assert (found.arms, found.pulls, found.steps, found.seconds, found.reason, found.budgets) == (0, 0, 0, 0.0, None, (7,))
         assert best_arms(journal) == []
+
+
+@pytest.mark.parametrize("text", ["bad \x00 thing", "no file /data/\udcff.csv", 'it said ", "details": "x"'])
+def test_a_reason_of_any_text_is_counted(url, tmp_path, text):
+    def fail(pull):
+        raise RuntimeError(text)
+
+    with ma.Study(ma.RandomSearch(SPACE, budget=3, max_steps=1, seed=0), storage=url, checkpoints=str(tmp_path)) as study:
+        with pytest.raises(ma.NoResult):
+            study.optimize(fail, progress=False)
+        assert len(study.pulls_dataframe()) == 3
+        (reason,) = study.tally.reasons
+    with closing(SqlJournal(url, "study", write=False)) as journal:
+        assert totals(journal).reason == reason
+
+
+def test_a_reason_that_a_database_cannot_read_is_counted_all_the_same(url):
+    with closing(SqlJournal(url, "study")) as journal:
+        journal.create({"direction": "maximize", "settings": None})
+        journal.append([Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(3)])
+        reasons = ("rare", "bad \x00 \ud800", "bad \x00 \ud800")
+        journal.append([Event("failed", arm, 0, 1, data={"reason": reasons[arm], "details": str(arm)}) for arm in range(3)])
+        assert totals(journal).reason == "bad \x00 \ud800"

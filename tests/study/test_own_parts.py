@@ -78,3 +78,14 @@ def test_any_object_with_sample_and_mutate_is_a_space():
     study = ma.tune(lambda config: config.count("c") / 5, Letters(), budget=150, seed=0, progress=False)
     assert study.best_config == "ccccc"
     assert study.arms_dataframe()["config"].str.len().eq(5).all()
+
+
+def test_a_journal_that_lacks_a_method_is_refused_before_anything_runs():
+    class Short:
+        name, header = "study", None
+
+        def append(self, events):
+            raise AssertionError("nothing may be written")
+
+    with pytest.raises(TypeError, match="storage must be .* a journal or None, got .* without create"):
+        ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=3), storage=Short())

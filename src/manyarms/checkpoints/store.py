@@ -28,6 +28,7 @@ class Checkpoints:
 
     Attributes:
         directory: The directory of the study, once one has opened it.
+        is_open: Whether a study uses it now.
         used: Bytes that checkpoints take.
         limit: The most bytes that they may take: `max_bytes` without the owner file.
     """
@@ -38,6 +39,7 @@ class Checkpoints:
         self.max_bytes = None if max_bytes is None else checks.size("max_bytes", max_bytes)
         self.record: str | None = None  # what the owner file says
         self.limit = self.max_bytes
+        self.is_open = False
         self._real: Path | None = None  # the directory without links, as it was when it was opened
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight
@@ -67,6 +69,7 @@ class Checkpoints:
         self._sizes = {name: size for name, size in _found(self.directory).items() if owned or name in named}
         self.used = sum(self._sizes.values())
         self._largest = max(self._sizes.values(), default=0)
+        self.is_open = True
 
     def __repr__(self) -> str:
         limit = "" if self.max_bytes is None else f", max_bytes={self.max_bytes}"
@@ -196,6 +199,7 @@ class Checkpoints:
 
     def close(self) -> None:
         """Remove what abandoned pulls wrote and, if nothing is left in it but the owner file, the directory."""
+        self.is_open = False
         for arm in list(self._names):
             self._remove_abandoned(arm)
         if self._sizes or not self._is_in_place():

@@ -16,6 +16,7 @@ from ..view import StudyView, load_study
 STORAGE = "manyarms.db"
 DEFAULT = f"(default: $MANYARMS_STORAGE or {STORAGE})"  # not its value: a URL may hold a password
 _REPLAYED = 2_000  # events: the decisions of a study no longer than this are made again in a moment
+_FEW = 100  # arms, most of which have not failed
 _CHECKED = 20_000  # events: a study no longer than this is compared with its checksums in a moment
 
 
@@ -87,4 +88,6 @@ def recommended_arm(journal: SqlJournal) -> tuple[int, str | None]:
         return load_study(journal, journal.name).best().id, None
     if saved is not None:
         return saved[1], f"the study has not ended: this is without its last {length - saved[0]} events"
-    return best_arms(journal, 1)[0].arm, "the study has stored no recommendation yet: this is the arm with the best last reward"
+    best = best_arms(journal, _FEW)
+    arm = next((arm for arm in best if arm.last_event != "failed"), best[0])
+    return arm.arm, "the study has stored no recommendation yet: this is the arm with the best last reward"

@@ -7,7 +7,10 @@ import os
 from .memory import MemoryJournal
 from .protocol import Event, Journal
 
-_JOURNAL = ("name", "header", "create", "append", "events", "snapshot", "save_snapshot", "close")
+_JOURNAL = (
+    *("name", "header", "create", "append", "events", "close"),
+    *("snapshot", "save_snapshot", "recommendation", "save_recommendation"),
+)
 
 __all__ = ["Event", "Journal", "MemoryJournal", "open_journal"]
 
@@ -19,8 +22,12 @@ def open_journal(storage: str | os.PathLike[str] | Journal | None, name: str, wr
     if isinstance(storage, os.PathLike):
         storage = os.fspath(storage)
     if not isinstance(storage, str):
-        if isinstance(storage, type) or not all(hasattr(storage, name) for name in _JOURNAL):
-            raise TypeError(f'storage must be a URL such as "sqlite:///study.db", a path, a journal or None, got {storage!r}')
+        missing = [name for name in _JOURNAL if not hasattr(storage, name)]
+        if isinstance(storage, type) or missing:
+            lacks = f" without {missing[0]}" if hasattr(storage, "append") and missing else ""
+            raise TypeError(
+                f'storage must be a URL such as "sqlite:///study.db", a path, a journal or None, got {storage!r}{lacks}'
+            )
         return storage
     from .sql import SqlJournal  # SQLAlchemy takes a while to import, and a study in memory needs none
 

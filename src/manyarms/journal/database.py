@@ -33,6 +33,8 @@ def parse_url(url: str) -> URL:
         raise ValueError(f'storage must be a URL such as "sqlite:///study.db", got {_hidden(url)!r}') from None
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise ValueError(f"storage must be sqlite or postgresql, got {_hidden(url)!r}")
+    if parsed.get_backend_name() == "sqlite" and ("uri" in parsed.query or (parsed.database or "").startswith("file:")):
+        raise ValueError(f"storage must name a SQLite file by its path, not by a file: URI, got {url!r}")
     if "@" in (parsed.host or ""):
         raise ValueError(f"storage must have @ in its password written as %40, got {_hidden(url)!r}")
     if parsed.drivername == "postgresql":

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 
 from ..core import new_study_id
-from ..errors import SchemaError, StudyNotFound
+from ..errors import OldLayout, SchemaError, StudyNotFound
 from .chain import first_checksum, next_checksum
 from .database import shown_url
 
@@ -91,7 +91,7 @@ def make_or_check_tables(connection: sa.Connection, url: URL, write: bool) -> No
                 connection.execute(version_table.insert().values(version=LAYOUT))
         found = _version(connection)
     if found in _UPGRADES and not write:
-        raise SchemaError(
+        raise OldLayout(
             f"{shown_url(url)} was written by an older version (table layout {found}, this version reads {LAYOUT}): "
             "upgrade it with `manyarms upgrade`, or by running the script that writes it"
         )

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ..errors import StorageError, StudyNotFound
+from ..errors import OldLayout, StorageError, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
 from .connection import ConnectionLost, LastingConnection, Work
 from .database import cause_of, make_engine, parse_url, place_of, shown_url
@@ -353,11 +353,14 @@ def study_names(url: str) -> list[str]:
 def upgrade_storage(url: str) -> bool:
     """Give the tables of a database today's layout; False if they have it already."""
     parsed = parse_url(url)
-    make_engine(parsed, write=False).dispose()  # refuses a file that does not exist, which writing would make
+    try:
+        study_names(url)  # refuses what holds no studies: nothing is written to it
+        return False
+    except OldLayout:
+        pass
     engine = make_engine(parsed, write=True)
     try:
         with engine.connect() as connection:
-            make_or_check_tables(connection, parsed, write=True)
             return _upgrade(connection, parsed)
     except SQLAlchemyError as error:
         raise StorageError(f"cannot upgrade {shown_url(parsed)}: {cause_of(error)}") from error

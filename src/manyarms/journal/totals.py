@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from .sql import SqlJournal
 
 _MANY = 500  # values in one query: databases limit them
 _event = events_table.c
+_DETAILS = '", "details": "'
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,14 @@ def _retrained(journal: SqlJournal) -> int:
 
 
 def _most_frequent_reason(journal: SqlJournal) -> str:
-    reason = sa.type_coerce(_event.data, sa.JSON)["reason"].as_string()
-    if journal.dialect == "postgresql":
-        reason = sa.cast(_event.data, sa.JSON)["reason"].as_string()
-    query = sa.select(reason).where(_event.study == journal.study, _event.kind == "failed").group_by(reason)
-    return str(journal.select(query.order_by(sa.func.count().desc(), sa.func.min(_event.number)).limit(1))[0][0])
+    """Grouped by the database, decoded here: not every text that JSON can write is one that every database can read."""
+    find = sa.func.strpos if journal.dialect == "postgresql" else sa.func.instr
+    end = find(_event.data, _DETAILS)  # a traceback differs more often than the reason before it
+    data = sa.case((end > 0, sa.func.substr(_event.data, 1, end)), else_=_event.data)
+    query = sa.select(data, sa.func.count(), sa.func.min(_event.number)).group_by(data)
+    counts: Counter[str] = Counter()
+    rows = journal.select(query.where(_event.study == journal.study, _event.kind == "failed"))
+    for text, count, _ in sorted(rows, key=lambda row: row[2]):
+        whole = text if text is None or text.endswith("}") else f"{text}}}"
+        counts[json.loads(whole or "{}").get("reason", "")] += count
+    return counts.most_common(1)[0][0]

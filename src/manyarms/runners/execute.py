@@ -156,10 +156,15 @@ def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
 
 def _failed(task: Task, began: float, reason: str, error: BaseException | None = None) -> Outcome:
     remove(task.staged)
-    details = None if error is None else "".join(traceback.format_exception(error))[-4000:]
+    details = None if error is None else storable_text("".join(traceback.format_exception(error))[-4000:])
     seconds = time.perf_counter() - began
-    reason = " ".join(reason.split())[:500]
+    reason = storable_text(" ".join(reason.split())[:500])
     return Outcome(task.pull, reason=reason, details=details, seconds=seconds, attempts=task.attempt)
+
+
+def storable_text(text: str) -> str:
+    """Text that any database and page can hold: lone surrogates, as in names of files, and NUL are written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def _text(error: BaseException) -> str:
