@@ -54,3 +54,19 @@ def test_copies_have_the_same_fingerprint():
 def test_any_process_finds_the_same():
     parts = np.arange(3.0), np.array([1, "a", None], dtype=object), {"w": [1, 2.5, "x"]}
     assert fingerprint(*parts) == "e9dc119468fe4e56ff7756ffc8aa6a1f"
+
+
+def test_wide_tables_are_told_apart_too():
+    numbers = np.arange(4_000.0).reshape(2, 2_000)
+    wide = pd.DataFrame(numbers).assign(text=["a", "b"])
+    assert fingerprint(wide) == fingerprint(wide.copy())
+    changed = wide.copy()
+    changed.iloc[1, 1_999] += 1
+    others = [
+        changed,
+        wide.rename(columns={0: "zero"}),
+        wide.assign(text=["a", "c"]),
+        wide.iloc[:, ::-1],
+        wide.astype({0: int}),
+    ]
+    assert len({fingerprint(wide), *map(fingerprint, others)}) == 6

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyarms.sklearn.columns import as_table, kind_of_column
-from manyarms.sklearn.conversions import dates, numbers
+from manyarms.sklearn.columns import as_table, kind_of_column, kinds_of
+from manyarms.sklearn.conversions import dates, number_matrix, numbers
 
 COLUMNS = {
     "number": [
@@ -89,3 +89,13 @@ def test_no_value_is_so_odd_that_a_column_raises_an_error():
     assert numbers(odd).shape == (32,) and np.nanmax(numbers(odd)) == 1e15
     assert dates(odd).isna().sum() >= 16
     assert kind_of_column(pd.Series([Silent()] * 3, dtype=object)) == "nothing"
+
+
+def test_many_columns_at_once_are_taken_for_what_each_is_alone():
+    values = [pd.Series(values) for many in COLUMNS.values() for values in many if len(values) == 3]
+    table = pd.concat(values, axis=1).set_axis(range(len(values)), axis=1)
+    assert kinds_of(table) == [kind_of_column(table[column]) for column in table]
+    plain = pd.DataFrame({0: [1, 2, 3], 1: [np.inf, 1e300, np.nan], 2: [True, False, True]})
+    assert np.array_equal(number_matrix(plain), np.column_stack([numbers(plain[c]) for c in plain]), equal_nan=True)
+    mixed = plain.assign(text=["1", "x", "2"])
+    assert np.array_equal(number_matrix(mixed), np.column_stack([numbers(mixed[c]) for c in mixed]), equal_nan=True)

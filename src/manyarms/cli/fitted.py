@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ManyarmsError
 from ..tables import Facts, save_model
-from ..tables.columns import column_kind
+from ..tables.columns import column_kind, dtype_kind
 from ..tables.metrics import score
 from ..tables.problem import Problem
 from ..tables.saved import read_facts
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _TOP = 10
 _IMPORTANCE_SECONDS, _IMPORTANCE_SHARE = (3.0, 20.0), 0.1  # what it may take: a share of the training, within limits
+_MOST_COLUMNS = 200  # that are looked at closely: as many as the page shows
 _PAGE_SECONDS = 0.5  # for the page itself
 _DONE = {
     "number": "as it is; gaps filled where a model needs it",
@@ -111,7 +112,7 @@ class Fitted:
         return Facts(
             task=problem.task,
             target=str(problem.target.name),
-            columns={str(name): column_kind(rows[name]) for name in rows},
+            columns={str(name): dtype_kind(dtype) for name, dtype in rows.dtypes.items()},
             dtypes={str(name): str(dtype) for name, dtype in rows.dtypes.items()},
             target_kind=column_kind(problem.target),
             classes=model.classes_.tolist() if problem.task == "classification" else None,
@@ -176,16 +177,19 @@ class Fitted:
         return pulls.assign(family=pulls["arm"].map(families), **numbers)
 
     def _columns(self) -> pd.DataFrame:
+        """What is known of each column; of very many, what takes long to find out only for the first."""
         import pandas as pd
 
         rows, kinds = self.problem.rows, list(self.model.columns_["kind"])
+        first = rows.iloc[:, :_MOST_COLUMNS]
+        rest = [""] * (rows.shape[1] - first.shape[1])
         return pd.DataFrame(
             {
                 "column": [str(name) for name in rows.columns],
                 "type": [str(dtype) for dtype in rows.dtypes],
                 "taken as": kinds,
-                "missing": [f"{share:.0%}" if share else "" for share in rows.isna().mean()],
-                "distinct": [f"{number:,}" for number in rows.nunique()],
+                "missing": [f"{share:.0%}" if share else "" for share in first.isna().mean()] + rest,
+                "distinct": [f"{number:,}" for number in first.nunique()] + rest,
                 "what is done": [_DONE.get(kind, "") for kind in kinds],
             }
         )

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardSc
 from sklearn.utils.validation import check_is_fitted
 
 from .columns import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of
-from .conversions import date_parts, numbers, texts_of, words_of
+from .conversions import date_parts, number_matrix, texts_of, words_of
 
 _TOPICS = 20  # numbers that a text becomes
 _TERMS = 5_000  # words of a text that are looked at
@@ -203,7 +203,9 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         if self.kind == TEXT:
             return texts_of(X)
-        read: Any = {NUMBER: numbers, DATE: date_parts, CATEGORY: words_of}[self.kind]
+        if self.kind == NUMBER:
+            return number_matrix(X)
+        read: Any = {DATE: date_parts, CATEGORY: words_of}[self.kind]
         return np.column_stack([read(X[column]) for column in X])
 
     def get_feature_names_out(self, names: Any = None) -> NDArray[Any]:

@@ -15,14 +15,19 @@ NUMBER, FLAG, TIME, TEXT = "number", "flag", "time", "text"
 
 def column_kind(column: pd.Series[Any]) -> str:
     """One word: number, flag, time, or text."""
+    return dtype_kind(column.dtype)
+
+
+def dtype_kind(dtype: Any) -> str:
+    """The kind of a column of this type."""
     import pandas as pd
 
     types = pd.api.types
-    if types.is_bool_dtype(column.dtype):
+    if types.is_bool_dtype(dtype):
         return FLAG
-    if types.is_numeric_dtype(column.dtype):
+    if types.is_numeric_dtype(dtype):
         return NUMBER
-    return TIME if types.is_datetime64_any_dtype(column.dtype) else TEXT
+    return TIME if types.is_datetime64_any_dtype(dtype) else TEXT
 
 
 def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], say: Say) -> pd.DataFrame:
@@ -33,7 +38,8 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], say: Say) -> pd.Dat
         kinds: of the model's columns, by name.
         say: called with a line for each odd thing.
     """
-    absent = [name for name in kinds if name not in frame.columns]
+    there = set(frame.columns)
+    absent = [name for name in kinds if name not in there]
     if absent:
         close = closest(absent[0], map(str, frame.columns), 1) if len(absent) == 1 else []
         hint = f"; is it {close[0]!r}?" if close else ""
@@ -43,11 +49,16 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], say: Say) -> pd.Dat
     extra = [name for name in frame.columns if name not in kinds]
     if extra:
         say(f"columns the model does not know are ignored: {listed(extra)}")
-    made = {name: _as_kind(frame[name], kind, say) for name, kind in kinds.items()}
-    frame = frame[list(kinds)].copy()
-    for name, column in made.items():
-        frame[name] = column
-    return frame
+    frame = frame[list(kinds)]
+    same = [kind == FLAG or dtype_kind(dtype) == kind for kind, dtype in zip(kinds.values(), frame.dtypes, strict=True)]
+    if all(same):
+        return frame.copy()
+    import pandas as pd
+
+    made = {
+        name: frame[name] if known else _as_kind(frame[name], kinds[name], say) for name, known in zip(kinds, same, strict=True)
+    }
+    return pd.DataFrame(made, index=frame.index)
 
 
 def _as_kind(column: pd.Series[Any], kind: str, say: Say) -> pd.Series[Any]:
