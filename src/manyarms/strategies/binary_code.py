@@ -42,6 +42,7 @@ def slots(part: Any, bits: int, name: str = "") -> Iterator[Slot]:
     A number gets `bits`, or as many as tell its values apart; a choice as many as tell its options apart. What is not one of
     the library's own is taken as so many numbers.
 
+    >>> from manyarms import Choice, Int, Space
     >>> [(slot.name, slot.bits) for slot in slots(Space(width=Int(1, 100), layers=Int(1, 2), act=Choice(*"abcde")), bits=2)]
     [('width', 2), ('layers', 1), ('act', 3)]
     """
