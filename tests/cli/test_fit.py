@@ -148,6 +148,7 @@ def test_a_model_that_is_lost_is_put_together_again(fit):
     assert load_model("things-model").facts.settings["budget"] == 4
 
 
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
 def test_a_larger_budget_goes_on_and_so_does_time(fit):
     fit()
     answer = fit(budget=6)
@@ -188,6 +189,7 @@ def has_pulls(number):
         return False
 
 
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
 def test_killed_in_the_middle_it_goes_on(fit, manyarms):
     process = start("--budget", 100_000)
     assert wait_until(lambda: has_pulls(3))
@@ -202,6 +204,7 @@ def test_killed_in_the_middle_it_goes_on(fit, manyarms):
     assert manyarms("predict", "things-model", "things.csv").code == 0
 
 
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
 def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
     process = start("--budget", 100_000)
     assert wait_until(lambda: has_pulls(3))

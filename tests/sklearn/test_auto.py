@@ -134,6 +134,7 @@ def test_a_search_without_a_budget_of_steps_ends_when_its_time_is_over():
     assert len(quick(budget=None, time_budget="2s").fit(*IRIS).leaderboard_) >= 1
 
 
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
 def test_a_killed_fit_goes_on_where_it_was(tmp_path):
     script = textwrap.dedent(
         f"""
