@@ -227,9 +227,13 @@ def test_a_file_system_without_locks_is_not_taken_for_a_locked_study(tmp_path, m
         SqlJournal(f"{tmp_path}/studies.db", "study")
 
 
-def test_where_there_are_no_locks_at_all_the_study_can_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(lock, "fcntl", None)
+def test_a_lock_may_be_released_twice_and_one_that_nobody_uses_any_more_is_free(tmp_path):
     held = FileLock(tmp_path / "study.lock")
     assert held.acquire() is None
     held.release()
     held.release()
+    assert held.acquire() is None
+    assert FileLock(tmp_path / "study.lock").acquire() == str(os.getpid())
+    with pytest.warns(ResourceWarning):
+        del held
+    assert FileLock(tmp_path / "study.lock").acquire() is None
