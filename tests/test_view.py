@@ -1,6 +1,8 @@
 """Studies opened for reading: they show what their writer sees."""
 
+import copy
 import json
+import pickle
 import sqlite3
 
 import pandas as pd
@@ -8,8 +10,9 @@ import pytest
 from rechaining import rechain
 
 import manyarms as ma
-from manyarms.errors import NoResult, StorageError, StudyNotFound
+from manyarms.errors import NoResult, StorageError, StudyClosed, StudyNotFound
 from manyarms.journal import Event, MemoryJournal
+from manyarms.journal.database import parse_url, place_of, url_to_reopen
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # small studies are not good ones
 
@@ -180,3 +183,60 @@ def test_a_view_shows_the_moment_it_was_opened(storage):
             study.tell(study.ask(), 0.9)
             assert view.best_reward == 0.1
             assert view.tally.pulls == len(view.pulls_dataframe()) == len(view.arms_dataframe()) == 2
+
+
+@pytest.mark.parametrize("copied", [lambda view: pickle.loads(pickle.dumps(view)), copy.deepcopy], ids=["pickled", "copied"])
+@pytest.mark.parametrize("options", [{}, {"space": SPACE}], ids=["counted", "replayed"])
+def test_a_view_is_pickled_and_copied_as_one_with_a_connection_of_its_own(tmp_path, monkeypatch, copied, options):
+    monkeypatch.chdir(tmp_path)
+    with run("odd%20 name?.db") as study:
+        view = ma.load_study("odd%20 name?.db", **options)
+        monkeypatch.chdir("/")  # as another process may be
+        twin = copied(view)
+        view.close()
+        assert_same(twin, study)
+        twin.close()
+
+
+def test_a_shallow_copy_of_a_view_shares_its_connection(storage):
+    with run(storage) as study:
+        view = ma.load_study(storage)
+        twin = copy.copy(view)
+        assert_same(twin, study)
+        view.close()
+        with pytest.raises(StudyClosed):
+            twin.pulls_dataframe()
+
+
+def test_a_study_that_is_written_is_not_pickled_and_says_what_to_do(storage):
+    with run(storage) as study, pytest.raises(TypeError, match="study 'study' cannot be pickled .* open it with load_study instead"):
+        pickle.dumps(study.journal)
+
+
+def reopened(storage):
+    url = parse_url(storage)
+    return url_to_reopen(url, place_of(url))
+
+
+@pytest.mark.parametrize("options", ["ada:secret@host/base", "host/base?user=ada&password=secret"])
+def test_a_password_is_not_pickled(options):
+    with pytest.raises(TypeError, match="has a password, which is never stored: call load_study") as refused:
+        reopened(f"postgresql://{options}")
+    assert "secret" not in str(refused.value)
+
+
+def test_a_server_is_found_again_by_its_url():
+    url = "postgresql+psycopg://ada@host:5433/base?reconnect_timeout=5s"
+    assert reopened(url) == url
+
+
+def test_a_closed_study_says_that_it_is_closed_whatever_is_asked_of_its_journal(storage):
+    study = run(storage)
+    view = ma.load_study(storage)
+    for one in (study, view):
+        one.close()
+        with pytest.raises(StudyClosed, match="study 'study' is closed: open it again with load_study"):
+            one.pulls_dataframe()
+    with pytest.raises(StudyClosed, match="study 'study' is closed"):
+        view.best()
+    assert len(view.arms_dataframe()) > 0

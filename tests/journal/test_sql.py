@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from manyarms.errors import SchemaError, StorageError, StudyLocked, StudyNotFound
+from manyarms.errors import SchemaError, StorageError, StudyClosed, StudyLocked, StudyNotFound
 from manyarms.journal import Event, MemoryJournal, database, layout, open_journal
 from manyarms.journal.database import parse_url
 from manyarms.journal.sql import SqlJournal, study_names
@@ -217,5 +217,5 @@ def test_a_closed_journal_can_be_closed_again_but_not_used(url):
     journal.close()
     journal.close()
     for use in (lambda: journal.append(EVENTS[:1]), lambda: list(journal.events()), journal.snapshot):
-        with pytest.raises(StorageError, match="study 'study'.*closed"):
+        with pytest.raises(StudyClosed, match="study 'study' is closed: open it again"):
             use()

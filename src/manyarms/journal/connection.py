@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from ..errors import ManyarmsWarning
 from .database import cause_of
@@ -24,6 +24,10 @@ _PASSING = ("08", "57", "25P03", "25P04")  # SQLSTATE: connection exception, ope
 
 class ConnectionLost(Exception):
     """The server went away and did not come back in time."""
+
+
+class ConnectionClosed(Exception):
+    """The connection was closed by its owner."""
 
 
 class NotYetFree(Exception):
@@ -64,9 +68,10 @@ class LastingConnection:
 
         Raises:
             ConnectionLost: The server did not come back.
+            ConnectionClosed: It was closed before.
         """
         if self._closed:
-            raise ResourceClosedError("it is closed")
+            raise ConnectionClosed
         try:
             return self._once(work)
         except (DBAPIError, NotYetFree) as error:

@@ -69,6 +69,21 @@ def shown_storage(url: str) -> str:
     return shown_url(parse_url(url)) if "://" in url else url
 
 
+def url_to_reopen(url: URL, place: Path | str | None) -> str:
+    """The URL or path by which another process finds the database at this place.
+
+    `TypeError` if the URL has a password, which is never stored.
+    """
+    if url.password is not None or {"password", "sslpassword"} & set(url.query):
+        raise TypeError(
+            f"a study in {shown_url(url)} cannot be pickled or copied, since its URL has a password, which is never stored: "
+            "call load_study where the study is needed"
+        )
+    if not isinstance(place, Path):
+        return url.render_as_string()
+    return url.set(database=str(place)).render_as_string() if url.query else str(place)
+
+
 def make_engine(url: URL, write: bool) -> sa.Engine:
     """An engine with one connection."""
     if url.get_backend_name() != "sqlite":

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ..errors import OldLayout, StorageError, StudyNotFound
+from ..errors import OldLayout, StorageError, StudyClosed, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
-from .connection import ConnectionLost, LastingConnection, Work
-from .database import cause_of, make_engine, parse_url, place_of, shown_url
+from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
+from .database import cause_of, make_engine, parse_url, place_of, shown_url, url_to_reopen
 from .layout import (
     CONTENT,
     events_table,
@@ -183,6 +183,14 @@ class SqlJournal:
             self._lock.release()
         self._connection.close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A reader is pickled, or copied, as what opens it again, in another process too."""
+        if self._write:
+            raise TypeError(
+                f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead"
+            )
+        return SqlJournal, (url_to_reopen(self._url, self.place), self.name, False)
+
     def _prepare(self, connection: sa.Connection) -> None:
         """Make a new connection fit for use: the tables are there, and a writer has its lock."""
         self._reconnected = True
@@ -325,6 +333,9 @@ class SqlJournal:
         """Turn the database's errors into one that says what was being done, where, and what to do."""
         try:
             yield
+        except ConnectionClosed:
+            again = "open it again with load_study to read it, or with ma.Study(...) to continue it"
+            raise StudyClosed(f"study {self.name!r} is closed: {again}") from None
         except SQLAlchemyError as error:
             raise StorageError(self._cannot(verb, cause_of(error))) from error
         except ConnectionLost as error:
