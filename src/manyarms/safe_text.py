@@ -1,4 +1,4 @@
-"""Text from elsewhere, made safe to print on a terminal."""
+"""Text from elsewhere, made safe to print on a terminal, or to store."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def safe_text(text: object, keep: str = "") -> str:
     if shown.isprintable():
         return shown
     return "".join(letter if letter in keep or not _is_hidden(letter) else _escaped(letter) for letter in shown)
+
+
+def storable_text(text: str) -> str:
+    r"""Text that any database and page can hold: lone surrogates, as in names of files, and NUL are written as escapes.
+
+    >>> storable_text("caf\udce9.csv")
+    'caf\\udce9.csv'
+    """
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def _is_hidden(letter: str) -> bool:

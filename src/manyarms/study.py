@@ -27,9 +27,10 @@ from .places import noted, owner_of, usual_root
 from .plan import Plan
 from .progress import Progress
 from .runners import Abandoning, PullsAbandoned, Runner
-from .runners.execute import BadReward, Function, read_value, storable_text
+from .runners.execute import BadReward, Function, read_value
 from .runners.loop import run
 from .runners.task import Task
+from .safe_text import storable_text
 from .saves import Saves
 from .strategies import Strategy, complete
 from .tally import ended_event

@@ -11,7 +11,9 @@ from manyarms.runners.execute import read_value
 KEPT = {
     "text": ("warm-up", "warm-up"),
     "text that is a number": ("0.5", "0.5"),
-    "text of any language": ("é\x00\ud800", "é\x00\ud800"),
+    "text of any language": ("é 日本 🦾", "é 日本 🦾"),
+    "text that no file can hold": ("é\x00\ud800", "é\\x00\\ud800"),
+    "such text inside": ({"\udc80": ["\udc80"]}, {"\\udc80": ["\\udc80"]}),
     "list": ([1, "a", None, True], [1, "a", None, True]),
     "tuple": ((1, 2), [1, 2]),
     "dict": ({"a": {"b": [1]}}, {"a": {"b": [1]}}),
@@ -32,6 +34,17 @@ KEPT = {
 def test_text_lists_and_dicts_are_kept_as_json(value, kept):
     returned = read_value({"reward": 1, "x": value})
     assert (returned.reward, returned.metrics, returned.attributes, returned.left_out) == (1.0, {}, {"x": kept}, None)
+
+
+def test_names_of_metrics_and_attributes_are_kept_as_text_that_can_be_stored():
+    returned = read_value({"reward": 1, "a\udc80": 2, "b\0": "text", "c\udc80": object()})
+    assert (returned.metrics, returned.attributes) == ({"a\\udc80": 2.0}, {"b\\x00": "text"})
+    assert returned.left_out == "c\\udc80 (object is not JSON)"
+
+
+def test_text_that_cannot_be_stored_is_within_the_limit_once_it_is_escaped():
+    returned = read_value({"reward": 1, "note": "\udc80" * (MAX_BYTES // 6 - 10)})
+    assert returned.attributes == {} and "note" in returned.left_out
 
 
 def test_numbers_are_metrics_and_none_is_no_value():

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..safe_text import storable_text
+
 MAX_BYTES = 10_000
 """The most bytes of JSON that the attributes of one pull may take together."""
 
@@ -16,7 +18,8 @@ _LONGEST_NOTE = 500
 def attributes_of(values: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The values as JSON, in their order while there is room, and a note on those that were left out.
 
-    None counts as no value. Tuples and arrays become lists. NaN and infinities, which JSON does not have, become text.
+    None counts as no value. Tuples and arrays become lists. NaN and infinities, which JSON does not have, become text. Lone
+    surrogates and NUL in text are written as escapes.
 
     >>> attributes_of({"stage": "warm-up", "rates": (0.1, float("nan")), "log": "x" * 20_000, "model": object()})
     ({'stage': 'warm-up', 'rates': [0.1, 'NaN']}, 'log (more than 10000 bytes in total), model (object is not JSON)')
@@ -27,14 +30,25 @@ def attributes_of(values: Mapping[str, Any]) -> tuple[dict[str, Any], str | None
         if value is None:
             continue
         try:
-            text = _json({name: value}, room)
-            kept |= json.loads(text, parse_constant=str)
-            room -= len(text)
+            item = _storable(json.loads(_json({name: value}, room), parse_constant=str))
+            room -= len(_json(item, room))  # escapes may take more
+            kept |= item
         except _TooLarge:
             left_out.append(f"{name[:_LONGEST_NAME]} (more than {MAX_BYTES} bytes in total)")
         except Exception:  # the value is the user's, and so is what happens when it is read
             left_out.append(f"{name[:_LONGEST_NAME]} ({type(value).__name__} is not JSON)")
     return kept, ", ".join(left_out)[:_LONGEST_NOTE] or None
+
+
+def _storable(value: Any) -> Any:
+    """JSON with all text in it, names too, as it can be stored."""
+    if isinstance(value, str):
+        return storable_text(value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {storable_text(name): _storable(item) for name, item in value.items()}
+    return value
 
 
 class _TooLarge(Exception):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..checkpoints import commit, committed_size, remove
 from ..core import Outcome
+from ..safe_text import storable_text
 from .attributes import attributes_of
 from .running import RunningPull, finite_curve
 from .states import DamagedCheckpoint
@@ -90,7 +91,7 @@ def read_value(value: Any) -> Returned:
     cost = _number("'cost'", value["cost"]) if value.get("cost") is not None else None
     if cost is not None and cost < 0:
         raise BadReward(f"'cost' must be at least 0, got {cost!r}")
-    others = {str(key): item for key, item in value.items() if key not in ("reward", "cost")}
+    others = {storable_text(str(key)): item for key, item in value.items() if key not in ("reward", "cost")}
     metrics = {key: number for key, item in others.items() if (number := _metric(item)) is not None}
     attributes, left_out = attributes_of({key: item for key, item in others.items() if key not in metrics})
     return Returned(reward, cost, metrics, attributes, left_out)
@@ -160,11 +161,6 @@ def _failed(task: Task, began: float, reason: str, error: BaseException | None =
     seconds = time.perf_counter() - began
     reason = storable_text(" ".join(reason.split())[:500])
     return Outcome(task.pull, reason=reason, details=details, seconds=seconds, attempts=task.attempt)
-
-
-def storable_text(text: str) -> str:
-    """Text that any database and page can hold: lone surrogates, as in names of files, and NUL are written as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def _text(error: BaseException) -> str:
