@@ -201,8 +201,10 @@ class Running:
             except EOFError:  # it died
                 self._process.join(_DYING)
                 code, said = self._process.exitcode, f"the process ended with code {self._process.exitcode}"
+        assert self._process.pid is not None
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid or 0, signal.SIGKILL)
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()  # it may not have formed its group yet, or not any more
         self._process.join()
         outcome, reason = outcome_of(code, said, member)
         return Result(

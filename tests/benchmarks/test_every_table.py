@@ -2,6 +2,7 @@
 # ruff: noqa: E402  (what it needs may not be installed)
 
 import json
+import signal
 import sys
 import types
 from dataclasses import asdict, replace
@@ -96,6 +97,12 @@ def test_cases_run_in_processes_of_their_own_and_one_that_dies_is_a_crash(monkey
     assert {target: result.outcome for target, result in found.items()} == {"a": "model", "dies": "crashed", "b": "model"}
     assert found["dies"].reason == "the process ended with code 3"
     assert list(run(cases, 4.0, jobs=2, minutes=0)) == []
+
+
+def test_a_fit_without_a_group_of_its_own_is_ended_too(monkeypatch):
+    monkeypatch.setattr(every_table, "fit", lambda case, seconds, pipe: signal.pause())
+    running = every_table.Running(Case("p", "t", "a"), 4.0)
+    assert running.end().outcome == "killed"
 
 
 def test_results_are_read_again_but_for_a_line_that_was_cut(tmp_path):
