@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
-from manyarms.checkpoints import MANIFEST, commit, committed_size, is_sound, remove, size_of
+from manyarms.checkpoints import MANIFEST, commit, committed_size, is_sound, manifest, remove, size_of
 from manyarms.checkpoints.files import checksum
 
 from .saving import save
@@ -98,6 +98,15 @@ def test_files_added_later_do_no_harm(tmp_path):
 
 
 # -- what a stranger may have sent
+
+
+def test_no_file_is_read_before_all_have_the_sizes_that_the_manifest_gives(tmp_path, monkeypatch):
+    path, read = save(tmp_path, a=b"1", b=b"2"), []
+    monkeypatch.setattr(manifest, "checksum", lambda file: read.append(file.name))
+    os.truncate(path / "b", 2**40)
+    assert not is_sound(path) and read == []
+    os.truncate(path / "b", 1)
+    assert not is_sound(path) and read == ["a"]
 
 
 def named(path: Path, name: str, size: int = 0, digest: str | None = None) -> None:

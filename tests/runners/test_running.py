@@ -86,6 +86,22 @@ def test_a_state_dropped_after_it_was_checked_is_not_taken_for_none(tmp_path):
         state.load()
 
 
+def test_a_state_that_grew_after_it_was_checked_is_not_read(tmp_path):
+    state = SavedState(saved(tmp_path, lambda pull: pull.save("model")))
+    with open(state.directory / "state.pickle", "ab") as file:
+        file.truncate(2**40)  # a file with a hole, which takes no room on disk
+    with pytest.raises(DamagedCheckpoint):
+        state.load()
+
+
+@pytest.mark.parametrize("name", ["state.pickle", "state.pt"])
+def test_a_file_that_the_manifest_does_not_name_is_never_loaded(tmp_path, name):
+    state = SavedState(saved(tmp_path, lambda pull: pull.save_file("weights", b"1234")))
+    with open(state.directory / name, "wb") as file:
+        file.truncate(2**40)
+    assert not state.has_object and state.load() is None
+
+
 def test_an_interrupt_gets_through_and_leaves_nothing(tmp_path):
     def train(pull):
         pull.save("half")

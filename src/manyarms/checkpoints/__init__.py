@@ -4,8 +4,8 @@ A checkpoint is a directory. It is written under another name, completed with a 
 renamed into place: it is whole or absent. The checkpoints of a study are in a directory of its own.
 """
 
-from .files import is_directory, remove, size_of
-from .manifest import MANIFEST, commit, committed_size, is_checkpoint, is_sound
+from .files import is_directory, read_regular, remove, size_of
+from .manifest import MANIFEST, commit, committed_size, is_checkpoint, is_sound, saved_sizes
 from .names import is_name, slug
 from .owner import OWNER, Owner, claim, is_owned
 from .store import Checkpoints
@@ -23,7 +23,9 @@ __all__ = [
     "is_name",
     "is_owned",
     "is_sound",
+    "read_regular",
     "remove",
+    "saved_sizes",
     "size_of",
     "slug",
 ]

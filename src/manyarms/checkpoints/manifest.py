@@ -53,15 +53,29 @@ def is_checkpoint(path: Path) -> bool:
 def is_sound(checkpoint: Path) -> bool:
     """Whether every file of the manifest is there as it was saved; False if it is corrupt or missing.
 
-    Only regular files inside the checkpoint are ever read, whatever the manifest names.
+    Only regular files inside the checkpoint are ever read, regardless of what the manifest names, and none of them before all
+    have the sizes that it gives.
     """
     try:
         if not is_directory(checkpoint):
             return False
-        listed, there = json.loads(read_regular(checkpoint / MANIFEST, _MOST)), regular_files(checkpoint)
-        return all(there.get(name) == size and checksum(checkpoint / name) == digest for name, (size, digest) in listed.items())
+        listed, there = _listed(checkpoint), regular_files(checkpoint)
+        return all(there.get(name) == size for name, (size, _) in listed.items()) and all(
+            checksum(checkpoint / name) == digest for name, (_, digest) in listed.items()
+        )
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return False
+
+
+def saved_sizes(checkpoint: Path) -> dict[str, int]:
+    """The files that a sound checkpoint was saved with, and their sizes; not those that were added later."""
+    return {name: size for name, (size, _) in _listed(checkpoint).items()}
+
+
+def _listed(checkpoint: Path) -> dict[str, tuple[int, str]]:
+    """The files of the manifest, with their sizes and checksums, if it is what we wrote; a stranger's may be anything."""
+    listed: dict[str, tuple[int, str]] = json.loads(read_regular(checkpoint / MANIFEST, _MOST))
+    return listed
 
 
 def _files(staged: Path) -> dict[str, int]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import cloudpickle
 
-from ..checkpoints import is_sound
+from ..checkpoints import is_sound, read_regular, saved_sizes
 
 _PICKLED, _TENSORS = "state.pickle", "state.pt"
 """The files that `save` writes: any object, which runs code when loaded; tensors and plain values, which never do."""
@@ -54,19 +54,20 @@ class SavedState:
         it: load only those that you trust.
         """
         directory = self.directory
-        name = _state_file(directory) or _PICKLED
         try:
-            data = (directory / name).read_bytes()
-        except OSError:
-            if is_sound(directory):
+            name = _state_file(directory)
+            if name is None:
                 return None
+            data = read_regular(directory / name, saved_sizes(directory)[name])
+        except OSError:
             raise DamagedCheckpoint(directory.name) from None  # dropped since it was checked
         return _read_tensors(data) if name == _TENSORS else pickle.loads(data)
 
 
 def _state_file(directory: Path) -> str | None:
     """The name of the file with the object that was saved; None if there is none. `state.pt` beside a pickle is the user's."""
-    return next((name for name in (_PICKLED, _TENSORS) if (directory / name).is_file()), None)
+    saved = saved_sizes(directory)  # a file that was added later was never checked
+    return next((name for name in (_PICKLED, _TENSORS) if name in saved), None)
 
 
 def packed(state: Any) -> tuple[str, bytes]:
