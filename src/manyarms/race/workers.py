@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from typing import Any
+from multiprocessing.connection import wait
 
 from ..errors import WorkerError
-from ..runners.worker import die_with
+from ..runners.child import PipeEnd, die_with, kill_group, lead_group, manner
 from .heats import Heat, Row
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -124,24 +122,12 @@ class _Worker:
         """Make sure that it is gone, and all it started."""
         self.alive = False
         self._process.join(grace)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid or 0, signal.SIGKILL)
+        if self._process.pid is not None:
+            kill_group(self._process.pid)
         self._process.kill()  # it may not have had the time to form its group
         self._process.join()
         self.connection.close()
         self._lifeline.close()
-
-
-def manner(code: int | None) -> str:
-    """How a process ended.
-
-    >>> manner(-9)
-    'was killed by SIGKILL (often: out of memory)'
-    """
-    if code is None or code >= 0:
-        return f"exited with code {code}"
-    names = {number.value: number.name for number in signal.Signals}
-    return f"was killed by {names.get(-code, f'signal {-code}')}{' (often: out of memory)' if -code == signal.SIGKILL else ''}"
 
 
 @contextmanager
@@ -158,10 +144,10 @@ def one_thread_each() -> Iterator[None]:
             os.environ |= {} if value is None else {name: value}
 
 
-def _serve(connection: Connection[Any, Any], lifeline: Connection[Any, Any], function: Function) -> None:
+def _serve(connection: PipeEnd, lifeline: PipeEnd, function: Function) -> None:
     """The inside of a worker: heat after heat, until the race closes the pipe."""
-    os.setsid()  # so that Ctrl-C does not reach it, and what it starts can be ended with it
-    die_with(lifeline.fileno())
+    lead_group()
+    die_with(lifeline)
     warnings.simplefilter("ignore")  # they would come once from every process
     with suppress(EOFError, OSError):  # the race has ended, perhaps while this process was starting
         connection.send(_READY)

@@ -6,19 +6,20 @@ import contextlib
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
+from typing import Any
 
 import cloudpickle
 
 from .. import checks
 from ..core import Outcome
 from ..errors import WorkerError
+from .child import kill_group, manner, start_child
 from .execute import Function
 from .leases import device_leases
 from .protocol import PullsAbandoned
@@ -70,13 +71,8 @@ class ProcessRunner:
 
     def start(self, function: Function) -> None:
         self._proven = False  # that a worker can start and load the function
-        try:
+        with _refusing_what_cannot_be_pickled():
             self._function = cloudpickle.dumps(function)
-        except Exception as error:
-            raise TypeError(
-                f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): "
-                "make what cannot be pickled inside the function, or use workers=1"
-            ) from error
 
     def submit(self, task: Task) -> None:
         slot = next(slot for slot, worker in enumerate(self._pool) if worker is None or worker.task is None)
@@ -134,8 +130,8 @@ class ProcessRunner:
         """The outcome of a task whose worker has died."""
         worker.end(grace=_DYING)
         if not self._proven:
-            raise WorkerError(f"a worker process ended while starting ({worker.manner()}); its own message is above")
-        return self._abandon(worker, f"the worker {worker.manner()}")
+            raise WorkerError(f"a worker process ended while starting ({manner(worker.code)}); its own message is above")
+        return self._abandon(worker, f"the worker {manner(worker.code)}")
 
     def _abandon(self, worker: _Worker, reason: str) -> Outcome:
         """The outcome of a task that will not end by itself; its room on disk is free again."""
@@ -170,21 +166,16 @@ class _Worker:
         self.ready = False
         self._clock, self._began = clock, 0.0
         self.connection, theirs = Pipe()
-        their_lifeline, self._lifeline = os.pipe()
-        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), str(their_lifeline), json.dumps(_search_path())]
+        their_lifeline, self._lifeline = Pipe(duplex=False)
+        numbers = [str(end.fileno()) for end in (theirs, their_lifeline)]
         try:
-            self._process = subprocess.Popen(
-                command,
-                env=environment,
-                pass_fds=(theirs.fileno(), their_lifeline),
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # so that what it starts can be ended with it, and Ctrl-C does not reach it
-            )
+            command = [sys.executable, "-c", _BOOT, *numbers, json.dumps(_search_path())]
+            self._process = start_child(command, environment, (theirs, their_lifeline))
         except OSError as error:
             raise WorkerError(f"a worker process cannot be started: {error}") from error
         finally:
             theirs.close()
-            os.close(their_lifeline)
+            their_lifeline.close()
         with contextlib.suppress(OSError):  # it died at once: seen when it is listened to
             self.connection.send_bytes(function)
 
@@ -207,7 +198,10 @@ class _Worker:
         return None
 
     def has_news(self) -> bool:
-        return self.connection.poll()
+        try:
+            return self.connection.poll()
+        except OSError:  # Windows says so that the pipe is closed
+            return False
 
     def alive(self) -> bool:
         return self._process.poll() is None
@@ -215,14 +209,10 @@ class _Worker:
     def busy_for(self) -> float:
         return self._clock() - self._began
 
-    def manner(self) -> str:
-        """How it ended."""
-        code = self._process.returncode
-        if code is None or code >= 0:
-            return f"exited with code {code}"
-        names = {number.value: number.name for number in signal.Signals}  # without most of the real-time signals
-        hint = " (often: out of memory)" if -code == signal.SIGKILL else ""
-        return f"was killed by {names.get(-code, f'signal {-code}')}{hint}"
+    @property
+    def code(self) -> int | None:
+        """What it ended with."""
+        return self._process.returncode
 
     def dismiss(self) -> None:
         """Tell it that no more tasks will come."""
@@ -232,13 +222,29 @@ class _Worker:
         """Make sure that it is gone, and all it started."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(max(grace, 0.001))
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        kill_group(self._process.pid)
+        self._process.kill()  # nothing happens if it has ended
         self._process.wait()
         self.connection.close()
-        lifeline, self._lifeline = self._lifeline, -1  # ended twice, it must not close what has got the number since
-        with contextlib.suppress(OSError):
-            os.close(lifeline)
+        self._lifeline.close()
+
+
+@contextlib.contextmanager
+def _refusing_what_cannot_be_pickled() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise TypeError(
+            f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): "
+            "make what cannot be pickled inside the function, or use workers=1"
+        ) from error
+
+
+class _Nowhere:
+    """A file that holds nothing: what is written to it may be large."""
+
+    def write(self, data: Any) -> int:
+        return len(data)
 
 
 def _search_path() -> list[str]:
