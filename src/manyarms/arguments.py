@@ -96,6 +96,12 @@ def run_arguments(
     )
 
 
+def check_function(function: Function, runner: Runner) -> None:
+    """Refuse a function that the worker processes of this runner cannot get."""
+    if isinstance(runner, ProcessRunner):
+        runner.check(function)
+
+
 def _checked_callbacks(callbacks: Any) -> tuple[Callable[..., object], ...]:
     if isinstance(callbacks, str) or not isinstance(callbacks, Iterable):
         raise TypeError(f"callbacks must be a list of functions, got {callbacks!r}")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .arguments import run_arguments
+from .arguments import check_function, run_arguments
 from .budget import Budget
 from .checkpoints import Checkpoints
 from .journal import Journal
@@ -58,7 +58,8 @@ def tune(
     """
     arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is made
     arguments.apply_defaults()
-    run_arguments(**{name: value for name, value in arguments.arguments.items() if name != "self"})
+    checked = run_arguments(**{name: value for name, value in arguments.arguments.items() if name != "self"})
+    check_function(function, checked.runner)
     limits = Budget.of(budget)
     if max_steps is None:
         max_steps = 1 if takes_config(function) else MAX_STEPS

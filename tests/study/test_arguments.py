@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,14 @@ def test_any_wrong_argument_of_tune_leaves_no_study_behind(changed, words, tmp_p
     given = {"function": height, "space": SPACE, "budget": 20, "storage": tmp_path / "study.db", "progress": False, **changed}
     with pytest.raises((ValueError, TypeError), match=words):
         ma.tune(**given)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("changed", [{"workers": 2}, {"pull_timeout": 60}])
+def test_a_function_that_cannot_be_sent_to_workers_leaves_no_study_behind(changed, tmp_path):
+    held = threading.Lock()
+    with pytest.raises(TypeError, match="cannot be sent to worker processes .* or use workers=1"):
+        ma.tune(lambda config: bool(held), SPACE, budget=20, storage=tmp_path / "study.db", progress=False, **changed)
     assert not list(tmp_path.iterdir())
 
 

@@ -74,6 +74,11 @@ class ProcessRunner:
         with _refusing_what_cannot_be_pickled():
             self._function = cloudpickle.dumps(function)
 
+    def check(self, function: Function) -> None:
+        """Refuse a function that cannot be sent to worker processes, before anything else is done."""
+        with _refusing_what_cannot_be_pickled():
+            cloudpickle.dump(function, _Nowhere())
+
     def submit(self, task: Task) -> None:
         slot = next(slot for slot, worker in enumerate(self._pool) if worker is None or worker.task is None)
         worker = self._pool[slot]
