@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b, file_digest
 from io import BufferedReader
 from pathlib import Path
 
+_JUNCTION = 0xA0000003  # `stat.IO_REPARSE_TAG_MOUNT_POINT`, which only Windows has: a link that looks like a directory
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def is_directory(path: Path) -> bool:
     """Whether this is a directory itself, and not a link to one."""
     try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
+        return _is_real(os.lstat(path))
     except (OSError, ValueError):
         return False
 
@@ -55,9 +57,17 @@ def remove(directory: Path) -> None:
     """Delete a directory and all below it, following no links; what cannot be deleted stays."""
     with suppress(RecursionError):  # nested very deep
         shutil.rmtree(directory, ignore_errors=True)
+        if sys.platform == "win32" and is_directory(directory):  # there, files that are read-only cannot be deleted
+            for name, entry in _entries(directory, strict=False):
+                if entry.is_file(follow_symlinks=False):
+                    with suppress(OSError):
+                        os.chmod(directory / name, stat.S_IWRITE)
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _open_regular(path: Path) -> BufferedReader:
+    if not hasattr(os, "O_NOFOLLOW") and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise OSError(f"{path} is not a regular file")
     file = os.fdopen(os.open(path, os.O_RDONLY | _SAFELY), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -79,10 +89,22 @@ def _entries(directory: Path, strict: bool) -> Iterator[tuple[str, os.DirEntry[s
         with entries:
             for entry in entries:
                 name = f"{below}/{entry.name}" if below else entry.name
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False) and not _is_junction(entry):
                     rest.append(name)
                 else:
                     yield name, entry
+
+
+def _is_real(status: os.stat_result) -> bool:
+    """Whether this is a directory itself, and not a link to one."""
+    return stat.S_ISDIR(status.st_mode) and getattr(status, "st_reparse_tag", 0) != _JUNCTION
+
+
+def _is_junction(directory: os.DirEntry[str]) -> bool:
+    try:
+        return not _is_real(directory.stat(follow_symlinks=False))
+    except OSError:  # deleted in the meantime: seen when it is read
+        return False
 
 
 def _size(entry: os.DirEntry[str]) -> int:

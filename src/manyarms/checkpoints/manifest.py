@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def commit(staged: Path, final: Path, lasting: bool = True) -> int:
     """
     sizes = _files(staged)
     text = _text(sizes, {name: checksum(staged / name) for name in sizes})
-    (staged / MANIFEST).write_text(text)
+    (staged / MANIFEST).write_text(text, encoding="utf-8")
     for path in (*(staged / name for name in sizes), staged / MANIFEST, staged) if lasting else ():
         _sync(path)
     staged.rename(final)
@@ -91,7 +92,10 @@ def _text(sizes: Mapping[str, int], checksums: Mapping[str, str]) -> str:
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+    """Wait until a file or directory is on disk. Windows has no such call for directories, and needs to write the file."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -82,7 +82,7 @@ def mark(directory: Path, record: str) -> None:
     if not says(directory, record):
         with suppress(OSError):
             (directory / OWNER).unlink(missing_ok=True)  # perhaps a link, which must not be written through
-            (directory / OWNER).write_text(record)
+            (directory / OWNER).write_text(record, encoding="utf-8")
 
 
 def claim(directory: Path, record: str) -> None:
@@ -91,7 +91,7 @@ def claim(directory: Path, record: str) -> None:
     if not is_directory(directory):
         raise PermissionError(f"{directory} is a link")
     try:
-        with open(directory / OWNER, "x") as file:
+        with open(directory / OWNER, "x", encoding="utf-8") as file:
             file.write(record)
     except FileExistsError:
         found = _read(directory)  # None: another worker is writing it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -24,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         part.add_commands(commands)
     options = parser.parse_args(arguments)
     warnings.showwarning = _show_warning
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a console of Windows may not know a letter of a name
     try:
         code = options.command(options)
         sys.stdout.flush()  # here, where a broken pipe is still caught

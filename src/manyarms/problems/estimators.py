@@ -141,7 +141,7 @@ def _digits() -> Rows:
 
 @cache
 def _table(file: str) -> Rows:
-    with gzip.open(file, "rt") as text:
+    with gzip.open(file, "rt", encoding="utf-8") as text:
         _, *lines = csv.reader(text)
     _, y = np.unique([line[-1] for line in lines], return_inverse=True)
     return _split(np.array([line[:-1] for line in lines], dtype=float), y, 600)

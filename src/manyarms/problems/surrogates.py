@@ -65,13 +65,13 @@ class SurrogateProblem:
     def __init__(self, task_id: int, folder: Path) -> None:
         self.name = f"XGBoost {task_id}"
         self._model = str((folder / "model.onnx").resolve())  # a worker may run in another directory
-        self._encoding: dict[str, dict[str, int]] = json.loads((folder / "encoding.json").read_text())
+        self._encoding: dict[str, dict[str, int]] = json.loads((folder / "encoding.json").read_text(encoding="utf-8"))
         tasks = self._encoding["task_id"].keys() - {"#na#"}
         if str(task_id) not in tasks:
             known = ", ".join(sorted(tasks, key=int)[:5])
             raise ValueError(f"task_id must be one of the {len(tasks)} of the surrogate, such as {known}, got {task_id!r}")
         self._task = int(task_id)
-        self.space = surrogate_space(json.loads((folder / "config_space.json").read_text()))
+        self.space = surrogate_space(json.loads((folder / "config_space.json").read_text(encoding="utf-8")))
 
     def reward(self, config: Any, step: int, seed: int) -> float:
         """The accuracy with so many tenths of the rows."""

@@ -37,7 +37,7 @@ def execute(function: Function, task: Task) -> Outcome:
     began = time.perf_counter()
     if task.attempt > 1:
         task.discard()
-    with tempfile.TemporaryDirectory(prefix="manyarms-") if task.recipe else _Nowhere() as scratch:
+    with _scratch() if task.recipe else _Nowhere() as scratch:
         try:
             again = retrain(function, task.recipe, Path(scratch))
             previous = again.get(task.pull.arm.id, task.previous)
@@ -136,6 +136,11 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
         commit(pull.directory, places[-1], lasting=False)
         latest[arm] = places[-1]
     return latest
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """A directory that is removed afterwards, except what Windows holds because the function has it open."""
+    return tempfile.TemporaryDirectory(prefix="manyarms-", ignore_cleanup_errors=True)
 
 
 def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:

@@ -28,10 +28,12 @@ def available() -> int | None:
 def _free() -> int | None:
     """What the machine has to give without swapping."""
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration, ValueError):
         pass
+    if sys.platform == "win32":
+        return None
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2  # no better guess than half of it
     except (OSError, ValueError):
@@ -45,9 +47,9 @@ def _left_in_group() -> int | None:
     for limit, used, cached in places:
         try:
             root = Path("/sys/fs/cgroup")
-            most = int((root / limit).read_text())
-            taken = int((root / used).read_text())
-            lines = (root / limit).with_name("memory.stat").read_text().splitlines()
+            most = int((root / limit).read_text(encoding="ascii"))
+            taken = int((root / used).read_text(encoding="ascii"))
+            lines = (root / limit).with_name("memory.stat").read_text(encoding="ascii").splitlines()
         except (OSError, ValueError):  # not there, or "max"
             continue
         back = sum(int(line.split()[1]) for line in lines if line.startswith(f"{cached} "))
@@ -57,13 +59,15 @@ def _left_in_group() -> int | None:
 
 def _left_to_limit() -> int | None:
     """What `ulimit -v` leaves."""
+    if sys.platform == "win32":
+        return None
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most == resource.RLIM_INFINITY:
         return None
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except (OSError, ValueError):
         return most
     return most - pages * os.sysconf("SC_PAGE_SIZE")

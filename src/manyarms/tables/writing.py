@@ -21,7 +21,7 @@ def written_aside(path: Path) -> Iterator[Path]:
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield aside
-        with open(aside, "rb") as file:
+        with open(aside, "r+b") as file:  # Windows syncs only what may be written
             os.fsync(file.fileno())
         os.replace(aside, path)
     except OSError as error:

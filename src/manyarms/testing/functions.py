@@ -122,10 +122,10 @@ def spoil(pull: RunningPull) -> Any:
 def remember(pull: RunningPull) -> int:
     """Saves how many pulls came before, as an object and as a file; a mutant adds 100 to what its parent had."""
     before: int = pull.load() or 0
-    if pull.previous is not None and (pull.previous / "notes.txt").read_text() != str(before):
+    if pull.previous is not None and (pull.previous / "notes.txt").read_text(encoding="utf-8") != str(before):
         raise ValueError("the files are not those that were saved")
     count = before + 1 if pull.parent is None else int(pull.parent.load()) + 100
-    (pull.directory / "notes.txt").write_text(str(count))
+    (pull.directory / "notes.txt").write_text(str(count), encoding="utf-8")
     pull.save(count)
     return count
 

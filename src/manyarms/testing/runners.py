@@ -128,7 +128,7 @@ def check_a_lost_state_is_named_then_trained_again(make: Make, workers: int = 3)
     with _started(make, workers, remember) as (runner, directory):
         _outcomes(runner, [make_task(directory, 0)])
         place = directory / "arm-0-step-1"
-        (place / "notes.txt").write_text("other")
+        (place / "notes.txt").write_text("other", encoding="utf-8")
         task = make_task(directory, 0, start=1, stop=2, previous=place)
         outcome = _outcomes(runner, [task])[0]
         _check(outcome.reward is None and outcome.damaged == place.name, "a damaged checkpoint must be named", outcome)
