@@ -30,8 +30,10 @@ lint: setup
 	$(RUN)/ruff format --check .
 	$(RUN)/ruff check .
 
+# Again for Windows: what only POSIX has is unknown there.
 types: setup
 	$(RUN)/mypy
+	$(RUN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
 unit: setup
 	$(THREADS) $(RUN)/python -m pytest --numprocesses 2 --dist worksteal

@@ -209,8 +209,11 @@ def test_a_shallow_copy_of_a_view_shares_its_connection(storage):
 
 
 def test_a_study_that_is_written_is_not_pickled_and_says_what_to_do(storage):
-    with run(storage) as study, pytest.raises(TypeError, match="study 'study' cannot be pickled .* open it with load_study instead"):
-        pickle.dumps(study.journal)
+    with (
+        run(storage) as study,
+        pytest.raises(TypeError, match="study 'study' cannot be pickled .* open it with load_study instead"),
+    ):
+        pickle.dumps(study)
 
 
 def reopened(storage):

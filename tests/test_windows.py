@@ -20,7 +20,9 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="its parts of Windows are made from those of Linux")
 
 
-def start(code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress") -> subprocess.Popen[str]:
+def start(
+    code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress"
+) -> subprocess.Popen[str]:
     """A process that imports these modules as they are, and then sees Windows; in a group of its own."""
     command = [sys.executable, "-c", f"import {first}\nimport windows\nwindows.pretend()\n{code}"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "cp1252"}
@@ -51,7 +53,9 @@ for module in pkgutil.walk_packages(manyarms.__path__, "manyarms."):
 
 @needs_linux
 def test_every_module_is_imported_without_what_only_posix_has(tmp_path):
-    lines = run(IMPORT_ALL, tmp_path, first="sklearn.ensemble, sklearn.linear_model, pyarrow.parquet, pandas, sqlalchemy, rich.progress")
+    lines = run(
+        IMPORT_ALL, tmp_path, first="sklearn.ensemble, sklearn.linear_model, pyarrow.parquet, pandas, sqlalchemy, rich.progress"
+    )
     missing = {line.partition(" ")[2] for line in lines}
     assert missing <= {"torch", "matplotlib", "asked for"}
 
