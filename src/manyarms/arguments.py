@@ -13,6 +13,7 @@ from .checkpoints import Checkpoints
 from .errors import ManyarmsWarning
 from .runners import InlineRunner, ProcessRunner, Runner
 from .runners.execute import Function, takes_config
+from .runners.pull_limit import REMAINING
 from .strategies import complete
 
 _RUNNER = ("start", "submit", "collect", "now", "close")
@@ -46,6 +47,15 @@ def warn_about_steps(function: Function, max_steps: int | None) -> None:
             "training again: use max_steps=1, or train(pull)",
             ManyarmsWarning,
             stacklevel=3,
+        )
+
+
+def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | None) -> None:
+    """Refuse `pull_timeout="remaining"` where there is no time limit of which anything could remain."""
+    if pull_timeout == REMAINING and timeout is None and time_budget is None:
+        raise ValueError(
+            f"pull_timeout must be seconds where the search has no time limit, got {REMAINING!r}: "
+            'give timeout="8h", or a budget of time'
         )
 
 

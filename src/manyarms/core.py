@@ -58,6 +58,7 @@ class Outcome:
         retrained: steps trained again because a checkpoint was lost.
         attributes: What the function returned besides numbers, such as text and lists, as JSON. No decision uses it.
         left_out: The attributes that could not be kept, and why.
+        stopped_early: A time limit ended the pull at one of its reports, before it had trained all its steps.
     """
 
     pull: Pull
@@ -77,6 +78,7 @@ class Outcome:
     retrained: int = 0
     attributes: Mapping[str, Any] = field(default_factory=dict)
     left_out: str | None = None
+    stopped_early: bool = False
 
 
 def new_study_id() -> str:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_NOTED = ("reason", "cost", "attempts", "retrained", "curve", "left_out", "stopped_early")
+"""What an event says of a pull beside its reward, metrics and attributes: columns of their own, where any pull has them."""
+
+
 def arm_status(running: bool, failed: bool, steps: int, max_steps: int | None) -> str:
     """One word: running, failed, done or paused."""
     if running:
@@ -73,9 +77,7 @@ def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
         elif event.kind in ("told", "failed"):
             row, data = running.pop(event.arm), event.data
             row.update(reward=event.reward, status=event.kind, seconds=event.seconds)
-            row.update(
-                {name: data[name] for name in ("reason", "cost", "attempts", "retrained", "curve", "left_out") if name in data}
-            )
+            row.update({name: data[name] for name in _NOTED if name in data})
             row.update(_named("metric", data.get("metrics", {})) | _named("attribute", data.get("attributes", {})))
     return rows
 

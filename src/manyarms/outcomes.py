@@ -42,6 +42,7 @@ def _is_plain(outcome: Outcome) -> bool:
         and outcome.attempts >= 1
         and outcome.retrained >= 0
         and type(outcome.inherited) is bool
+        and type(outcome.stopped_early) is bool
     )
 
 
@@ -66,6 +67,7 @@ def _made_plain(outcome: Outcome) -> Outcome:
         inherited=checks.flag("inherited", outcome.inherited),
         attempts=checks.whole("attempts", outcome.attempts, 1),
         retrained=checks.whole("retrained", outcome.retrained, 0),
+        stopped_early=checks.flag("stopped_early", outcome.stopped_early),
     )
 
 

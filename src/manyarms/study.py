@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from . import checks
-from .arguments import RunArguments, check_checkpoints, check_strategy, run_arguments, warn_about_steps
+from .arguments import (
+    RunArguments,
+    check_checkpoints,
+    check_remaining,
+    check_strategy,
+    run_arguments,
+    warn_about_steps,
+)
 from .budget import Budget
 from .checkpoints import Checkpoints
 from .core import Outcome, Pull
@@ -35,6 +42,7 @@ from .saves import Saves
 from .strategies import Strategy, complete
 from .tally import ended_event
 from .view import StudyView
+from .time_limits import TimeLimited
 
 _SNAPSHOT_EVERY = 20_000  # events; later, whenever half as many again have come
 _SNAPSHOT_LAST = 2_000  # events since the last snapshot that make another one at the end worth while
@@ -311,9 +319,11 @@ class Study(StudyView):
                 `train(config)` is one whole training. One with a method `check_saved(directory)` may refuse to go on with
                 what was saved there.
             workers: processes that train at once; 1 trains in this process.
-            timeout: seconds, or text such as "8h", after which no pull is started any more in this call.
+            timeout: Seconds, or text such as "8h", after which this call starts no more pulls. Those in flight end at their
+                next `pull.report`, or else when they are done.
             retries: how often a failed pull is started again before it counts as failed.
-            pull_timeout: seconds after which a pull is ended, and fails.
+            pull_timeout: Seconds, or text such as "10m", after which a pull is ended, and fails. "remaining" means what is left
+                of `timeout` and of the budget of time when the pull starts. Pulls then run in worker processes.
             deterministic: same seed, same result with any timing of the workers, at the price of some waiting.
             progress: show a line that tells how it goes, if there is a terminal.
             resources: {"gpu": 1} gives each worker a device of its own.
@@ -344,14 +354,20 @@ class Study(StudyView):
         self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
         self._run(function, arguments)
         self._finish()
+        check_remaining(pull_timeout, timeout, self._time_budget)
 
     def _run(self, function: Function, arguments: RunArguments) -> None:
         runner = Abandoning(arguments.runner)
         runner.start(function)
-        began = runner.now()
+        limited = TimeLimited(runner, arguments.limit, self._time_budget, self.tally)
 
         def stopped() -> bool:
-            return self._stopped or (arguments.limit is not None and runner.now() - began >= arguments.limit)
+            return self._stopped or limited.left() <= 0
+
+    @property
+    def _time_budget(self) -> float | None:
+        """The seconds that all pulls together may take, if that is limited."""
+        return None if self._budget is None or self._budget.seconds is None else float(self._budget.seconds)
 
         def interrupt() -> None:
             self._interrupt()
@@ -364,7 +380,7 @@ class Study(StudyView):
                 self._showing(arguments.progress),
                 first_interrupt_stops(interrupt, FINISHING if arguments.finish else ABANDONING),
             ):
-                run(self, runner, stopped, arguments.retries, arguments.deterministic)
+                run(self, limited, stopped, arguments.retries, arguments.deterministic)
         finally:
             runner.close()
 

@@ -13,6 +13,9 @@ from .journal import Event
 
 Part = TypeVar("Part", int, str)
 
+_NOTED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
+"""The fields of an outcome that are written as they are, where they say anything."""
+
 
 @lru_cache(maxsize=4096)
 def _shared(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -226,7 +229,7 @@ def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
 def ended_event(outcome: Outcome) -> Event:
     """The entry for a pull that ended."""
     data: dict[str, Any] = {}
-    for name in ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out"):
+    for name in _NOTED:
         if value := getattr(outcome, name):
             data[name] = value
     if outcome.attempts > 1:

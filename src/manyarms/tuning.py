@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .arguments import check_function, run_arguments
+from .arguments import check_function, check_remaining, run_arguments
 from .budget import Budget
 from .checkpoints import Checkpoints
 from .journal import Journal
@@ -61,6 +61,7 @@ def tune(
     checked = run_arguments(**{name: value for name, value in arguments.arguments.items() if name != "self"})
     check_function(function, checked.runner)
     limits = Budget.of(budget)
+    check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
     if max_steps is None:
         max_steps = 1 if takes_config(function) else MAX_STEPS
     make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)

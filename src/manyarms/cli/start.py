@@ -64,7 +64,9 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     """How to run, which may differ from time to time."""
     parser.add_argument("--workers", type=int, default=1, help="processes that train at once (default: 1, in this process)")
     parser.add_argument("--timeout", help='start no more pulls after this time, such as "8h"')
-    parser.add_argument("--pull-timeout", help="end a pull that takes longer, such as 10m")
+    parser.add_argument(
+        "--pull-timeout", help='end a pull that takes longer, such as 10m; "remaining": with the time of the search'
+    )
     parser.add_argument("--retries", type=int, default=0, help="start a failed pull again so often (default: 0)")
     parser.add_argument("--deterministic", action="store_true", help="same seed, same result also with several workers")
     parser.add_argument("--quiet", action="store_true", help="show no progress")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import checks
 from ..errors import StudyMismatch
 from ..fingerprint import fingerprint
-from ..runners.running import RunningPull
+from ..runners.running import PullStopped, RunningPull
 from .building import NetworkModule, build, inherit
 from .cycles import Cycle, Precision
 from .examples import Array, Examples, channels_first, labels
@@ -99,8 +99,12 @@ class Classifier:
             while trainee.steps < pull.stop:
                 trainee.train(x, y, self._cycle(trainee))
                 accuracy = self._measured(trainee.module, self._valid)
-                pull.report(accuracy)
-            pull.save_file(FILE, packed({**trainee.state(), "task": self._task}))
+                try:
+                    pull.report(accuracy)
+                except PullStopped:
+                    self._save(pull, trainee)
+                    raise
+            self._save(pull, trainee)
         return {"reward": accuracy, "loss": trainee.loss, "n_parameters": trainee.module.layout.n_parameters}
 
     def check_saved(self, directory: Path) -> None:
@@ -149,10 +153,15 @@ class Classifier:
     def _resumed(self, pull: RunningPull) -> Trainee:
         if pull.previous is None:
             raise RuntimeError(f"arm {pull.arm} saved nothing, so it cannot go on from step {pull.start}")
-        trainee = Trainee.resume(read_state(pull.previous), self.space, self._precision())
-        if trainee.steps != pull.start:
+        state = read_state(pull.previous)
+        trainee = Trainee.resume(state, self.space, self._precision())
+        if state.get("stop", trainee.steps) != pull.start:  # states of older versions do not say
             raise RuntimeError(f"arm {pull.arm} saved step {trainee.steps}, so it cannot go on from step {pull.start}")
         return trainee
+
+    def _save(self, pull: RunningPull, trainee: Trainee) -> None:
+        """Save the training, and the step that the arm counts as trained to: fewer were trained if time was over."""
+        pull.save_file(FILE, packed({**trainee.state(), "task": self._task, "stop": pull.stop}))
 
     def _precision(self) -> Precision:
         device = self._device or torch.device("cuda" if torch.cuda.is_available() else "cpu")

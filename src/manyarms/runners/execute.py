@@ -16,11 +16,15 @@ from ..checkpoints import commit, committed_size, remove
 from ..core import Outcome
 from ..safe_text import storable_text
 from .attributes import attributes_of
-from .running import RunningPull, finite_curve
+from .running import PullStopped, RunningPull, finite_curve
 from .states import DamagedCheckpoint
 from .task import Slice, Task
+from .timer import Timer
 
 Function = Callable[..., Any]
+
+_STOPPED = "its time was over before it saved one"
+"""Why a pull that was stopped has no state. Perhaps it never saves any; then nothing is lost by training it again."""
 
 
 def takes_config(function: Function) -> bool:
@@ -32,9 +36,15 @@ def takes_config(function: Function) -> bool:
     return bool(names) and names[0] == "config"
 
 
-def execute(function: Function, task: Task) -> Outcome:
-    """Run one pull to its outcome; nothing the function does gets past this but `KeyboardInterrupt`."""
-    began = time.perf_counter()
+def execute(function: Function, task: Task, clock: Callable[[], float] = time.perf_counter) -> Outcome:
+    """Run one pull to its outcome; nothing the function does gets past this but `KeyboardInterrupt`.
+
+    Args:
+        function: Trains a slice.
+        task: What to train.
+        clock: Gives the time in seconds, from any start. The limits of the task go by it, and so does the time it took.
+    """
+    timer = Timer(clock, task.time_left, task.kill_after)
     if task.attempt > 1:
         task.discard()
     with _scratch() if task.recipe else _Nowhere() as scratch:
@@ -42,25 +52,26 @@ def execute(function: Function, task: Task) -> Outcome:
             again = retrain(function, task.recipe, Path(scratch))
             previous = again.get(task.pull.arm.id, task.previous)
             parent = again.get(task.pull.arm.parents[0], task.parent) if task.parent is not None else None
-            pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room, task.owner)
-            value = function(pull.config if takes_config(function) else pull)
-            returned = read_value(value)
+            pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room, task.owner, timer)
+            returned = _returned(function, pull)
         except DamagedCheckpoint as damage:
-            return replace(_failed(task, began, f"the checkpoint {damage} is corrupt or missing"), damaged=str(damage))
+            return replace(
+                _failed(task, timer.elapsed(), f"the checkpoint {damage} is corrupt or missing"), damaged=str(damage)
+            )
         except MemoryError as error:
-            return _failed(task, began, "out of memory", error)
+            return _failed(task, timer.elapsed(), "out of memory", error)
         except BadReward as error:
-            return _failed(task, began, str(error))
+            return _failed(task, timer.elapsed(), str(error))
         except KeyboardInterrupt:
             task.discard()
             raise
         except BaseException as error:  # SystemExit, asyncio.CancelledError and the panics of Rust extensions too
-            return _failed(task, began, f"{type(error).__name__}: {_text(error)}", error)
+            return _failed(task, timer.elapsed(), f"{type(error).__name__}: {_text(error)}", error)
     name, size, unsaved = _keep(task, pull)
     return Outcome(
         task.pull,
         **returned._asdict(),
-        seconds=time.perf_counter() - began,
+        seconds=timer.elapsed(),
         curve=finite_curve(pull.curve),
         checkpoint=name,
         size=size,
@@ -68,7 +79,18 @@ def execute(function: Function, task: Task) -> Outcome:
         inherited=pull.parent is not None and pull.parent.used,
         attempts=task.attempt,
         retrained=sum(part.pull.steps for part in task.recipe),
+        stopped_early=pull.stopped_early,
     )
+
+
+def _returned(function: Function, pull: RunningPull) -> Returned:
+    """What the function returned; of a pull that was stopped at a report, the last finite reward that it reported."""
+    try:
+        return read_value(function(pull.config if takes_config(function) else pull))
+    except PullStopped:
+        if rewards := finite_curve(pull.curve):
+            return read_value(rewards[-1])
+        raise BadReward("its time was over, and no report had given a finite reward") from None
 
 
 class Returned(NamedTuple):
@@ -146,7 +168,7 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
     """Commit what the pull saved: the checkpoint's name, its size, and why there is none if there should be."""
     if not task.staged.exists():
-        return None, pull.refused, pull.unsaved
+        return None, pull.refused, pull.unsaved or (_STOPPED if pull.stopped_early else None)
     unsaved, size = pull.unsaved, 0
     try:
         size = committed_size(task.staged)
@@ -160,10 +182,9 @@ def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
     return None, size, unsaved
 
 
-def _failed(task: Task, began: float, reason: str, error: BaseException | None = None) -> Outcome:
+def _failed(task: Task, seconds: float, reason: str, error: BaseException | None = None) -> Outcome:
     remove(task.staged)
     details = None if error is None else storable_text("".join(traceback.format_exception(error))[-4000:])
-    seconds = time.perf_counter() - began
     reason = storable_text(" ".join(reason.split())[:500])
     return Outcome(task.pull, reason=reason, details=details, seconds=seconds, attempts=task.attempt)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from ..core import Outcome
 from .execute import Function, execute
@@ -10,9 +11,16 @@ from .task import Task
 
 
 class InlineRunner:
-    """No processes, no limits: the function runs when its outcome is collected."""
+    """No processes: the function runs when its outcome is collected. Nothing can end it from outside.
+
+    Args:
+        clock: Gives the time in seconds, from any start. Time limits go by it.
+    """
 
     workers = 1
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
 
     def start(self, function: Function) -> None:
         self._function = function
@@ -22,10 +30,10 @@ class InlineRunner:
         self._tasks.append(task)
 
     def collect(self) -> list[Outcome]:
-        return [execute(self._function, self._tasks.pop(0))]
+        return [execute(self._function, self._tasks.pop(0), self._clock)]
 
     def now(self) -> float:
-        return time.monotonic()
+        return self._clock()
 
     def close(self) -> None:
         self._tasks = []

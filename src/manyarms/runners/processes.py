@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -23,7 +24,7 @@ from .child import kill_group, manner, start_child
 from .execute import Function
 from .leases import device_leases
 from .protocol import PullsAbandoned
-from .simulated import timed_out
+from .pull_limit import PullLimit
 from .task import Task
 from .worker import READY
 
@@ -44,7 +45,8 @@ class ProcessRunner:
 
     Args:
         workers: how many.
-        pull_timeout: seconds after which a pull is ended, and its worker with it.
+        pull_timeout: Seconds after which a pull is ended, and its worker with it; "remaining" ends it with the time of the
+            search.
         resources: {"gpu": 1} leases each worker a device before user code runs.
         clock: Gives the time in seconds, from any start. `pull_timeout` goes by it, and so do time limits of the study.
         until: The time, by `now()`, at which pulls that still run are abandoned; None means never.
@@ -60,13 +62,13 @@ class ProcessRunner:
         until: float | None = None,
     ) -> None:
         self.workers = checks.whole("workers", workers, 1)
-        self._limit = None if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
+        self._limit = PullLimit.of(pull_timeout)
         self._leases = device_leases(workers, resources)
         self._pool: list[_Worker | None] = [None] * workers
         self._clock, self._until = clock, until
 
     def __repr__(self) -> str:
-        limit = "" if self._limit is None else f", pull_timeout={self._limit:g}"
+        limit = f", pull_timeout={self._limit!r}" if self._limit else ""
         return f"ProcessRunner(workers={self.workers}{limit})"
 
     def start(self, function: Function) -> None:
@@ -87,7 +89,7 @@ class ProcessRunner:
             worker = None
         if worker is None:
             worker = self._pool[slot] = _Worker(self._function, self._environment(slot), self._clock)
-        worker.begin(task, self._limit)
+        worker.begin(self._limit.applied(task))
 
     def collect(self) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -119,16 +121,16 @@ class ProcessRunner:
         is_gone = not has_news and not worker.alive()
         if has_news or (is_gone and worker.has_news()):  # the pipe of a dead worker stays open while a child of it lives
             try:
-                news = worker.hear(self._limit)
+                news = worker.hear()
             except (EOFError, OSError, pickle.UnpicklingError):
                 return self._lost(worker)
             self._proven = True
             return news
         if is_gone:
             return self._lost(worker)
-        if worker.deadline is not None and self._clock() > worker.deadline:
+        if self._clock() > worker.deadline:
             worker.end()
-            return self._abandon(worker, timed_out(self._limit or 0))
+            return self._abandon(worker, self._limit.reason)
         return None
 
     def _lost(self, worker: _Worker) -> Outcome:
@@ -147,7 +149,7 @@ class ProcessRunner:
         return Outcome(task.pull, reason=reason, seconds=worker.busy_for(), attempts=task.attempt)
 
     def _patience(self, busy: list[_Worker]) -> float:
-        deadlines = [worker.deadline for worker in busy if worker.deadline is not None]
+        deadlines = [worker.deadline for worker in busy]
         deadlines += [] if self._until is None else [self._until]
         return max(0.0, min([deadline - self._clock() for deadline in deadlines] + [_LOOK]))
 
@@ -167,7 +169,7 @@ class _Worker:
 
     def __init__(self, function: bytes, environment: dict[str, str], clock: Callable[[], float]) -> None:
         self.task: Task | None = None
-        self.deadline: float | None = None
+        self.deadline = math.inf
         self.ready = False
         self._clock, self._began = clock, 0.0
         self.connection, theirs = Pipe()
@@ -184,22 +186,22 @@ class _Worker:
         with contextlib.suppress(OSError):  # it died at once: seen when it is listened to
             self.connection.send_bytes(function)
 
-    def begin(self, task: Task, limit: float | None) -> None:
+    def begin(self, task: Task) -> None:
         self.task, self._began = task, self._clock()
-        self.deadline = self._began + limit if limit is not None and self.ready else None
+        self.deadline = self._began + task.kill_after if self.ready else math.inf
         with contextlib.suppress(OSError):
             self.connection.send_bytes(cloudpickle.dumps(task))
 
-    def hear(self, limit: float | None) -> Outcome | None:
+    def hear(self) -> Outcome | None:
         """The next message: the outcome of its task, or None if it only says that it is ready."""
         message = pickle.loads(self.connection.recv_bytes())
         if isinstance(message, Outcome):
-            self.task = self.deadline = None
+            self.task, self.deadline = None, math.inf
             return message
         if message != READY:
             raise WorkerError(f"the function cannot be loaded in a worker process:\n{message}")
         self.ready, self._began = True, self._clock()  # starting up is not part of the pull
-        self.deadline = self._began + limit if limit is not None else None
+        self.deadline = math.inf if self.task is None else self._began + self.task.kill_after
         return None
 
     def has_news(self) -> bool:

@@ -11,6 +11,11 @@ from typing import Any
 from ..checkpoints import MANIFEST, claim
 from ..core import Pull
 from .states import SavedState, packed
+from .timer import Timer
+
+
+class PullStopped(BaseException):
+    """The time of the pull is over, so that it ends at this report. Not an `Exception`: no user code should swallow it."""
 
 
 class RunningPull(Mapping[str, Any]):
@@ -22,6 +27,7 @@ class RunningPull(Mapping[str, Any]):
         start, stop: the steps to train.
         seed: the same for this slice of this arm on any machine, after any restart.
         parent: on the first pull of a mutant, the saved state of the arm it came from; None if there is none.
+        stopped_early: Whether a report has ended the pull, because its time was over.
     """
 
     def __init__(
@@ -33,6 +39,7 @@ class RunningPull(Mapping[str, Any]):
         parent: Path | None = None,
         room: int | None = None,
         owner: str | None = None,
+        timer: Timer | None = None,
     ) -> None:
         self.config = copy.deepcopy(pull.config)  # the function's own, to take apart as it likes
         self.arm = pull.arm.id
@@ -48,6 +55,8 @@ class RunningPull(Mapping[str, Any]):
         self._saved_as: str | None = None
         self._room = room
         self._owner = owner
+        self._timer = timer
+        self.stopped_early = False
 
     @property
     def steps(self) -> int:
@@ -105,9 +114,25 @@ class RunningPull(Mapping[str, Any]):
         except OSError as error:
             self.unsaved = str(error)
 
+    @property
+    def time_left(self) -> float:
+        """Seconds until this pull should end, at least 0; infinity if there is no limit.
+
+        That is the least of what is left of the `timeout` of `optimize`, of `pull_timeout`, and of this worker's share of a
+        budget of time.
+        """
+        return math.inf if self._timer is None else self._timer.left()
+
     def report(self, reward: Any) -> None:
-        """Note a point of the learning curve."""
+        """Note a point of the learning curve. If the time of the pull is over, it ends here, with this reward.
+
+        Its state is then what it has saved so far. Where `pull_timeout` would end it, and so fail it, before another report
+        is to be expected, it ends here too.
+        """
         self.curve.append(float(reward))
+        if self._timer is not None and self._timer.is_last_report():
+            self.stopped_early = True
+            raise PullStopped
 
     def __getitem__(self, name: str) -> Any:
         return self.config[name]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from .. import checks
 from ..core import Outcome, Pull
 from .execute import Function, execute
+from .pull_limit import PullLimit
 from .task import Task
 
 
@@ -19,7 +20,7 @@ class SimulatedRunner:
     Args:
         workers: how many pulls run at once.
         seconds: how long a pull takes, given the pull; by default one second a step.
-        pull_timeout: seconds after which a pull is ended.
+        pull_timeout: Seconds after which a pull is ended; "remaining" ends it with the time of the search.
 
     >>> import manyarms as ma
     >>> runner = ma.SimulatedRunner(workers=100, seconds=lambda pull: 3600 * pull.steps)
@@ -34,7 +35,7 @@ class SimulatedRunner:
     ) -> None:
         self.workers = checks.whole("workers", workers, 1)
         self._seconds = (lambda pull: float(pull.steps)) if seconds is None else checks.function("seconds", seconds, "pull")
-        self._limit = math.inf if pull_timeout is None else checks.seconds("pull_timeout", pull_timeout)
+        self._limit = PullLimit.of(pull_timeout)
         self._now = 0.0
 
     def start(self, function: Function) -> None:
@@ -43,18 +44,19 @@ class SimulatedRunner:
         self._submitted = 0
 
     def submit(self, task: Task) -> None:
-        seconds = self._duration(task.pull)
-        if seconds > self._limit:
-            outcome = Outcome(task.pull, reason=timed_out(self._limit), seconds=self._limit, attempts=task.attempt)
+        task = self._limit.applied(task)
+        seconds = self._duration(task)
+        if seconds > task.kill_after:
+            outcome = Outcome(task.pull, reason=self._limit.reason, seconds=task.kill_after, attempts=task.attempt)
         else:
-            outcome = replace(execute(self._function, task), seconds=seconds)
+            outcome = replace(execute(self._function, task, self.now), seconds=seconds)
         heapq.heappush(self._queue, (self._now + outcome.seconds, self._submitted, outcome))
         self._submitted += 1
 
-    def _duration(self, pull: Pull) -> float:
+    def _duration(self, task: Task) -> float:
         """How long the pull takes: for ever, only where a time limit ends it."""
-        seconds = self._seconds(pull)
-        return seconds if seconds == math.inf and self._limit < math.inf else checks.between("seconds", seconds, 0)
+        seconds = self._seconds(task.pull)
+        return seconds if seconds == math.inf and task.kill_after < math.inf else checks.between("seconds", seconds, 0)
 
     def collect(self) -> list[Outcome]:
         self._now = self._queue[0][0]
@@ -70,10 +72,5 @@ class SimulatedRunner:
         self._queue = []
 
     def __repr__(self) -> str:
-        limit = "" if self._limit == float("inf") else f", pull_timeout={self._limit:g}"
+        limit = f", pull_timeout={self._limit!r}" if self._limit else ""
         return f"SimulatedRunner(workers={self.workers}{limit}) at {self._now:g} s"
-
-
-def timed_out(seconds: float) -> str:
-    """The reason of a pull that took too long."""
-    return f"took longer than pull_timeout={seconds:g} s"

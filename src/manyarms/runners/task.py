@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,8 @@ class Task:
         attempt: how often the pull was started, this time included.
         lasting: the checkpoint must outlive a power cut, as the journal does; else nothing waits for the disk.
         owner: What to note about whose directory the checkpoint is in; None if it is nobody's.
+        time_left: Seconds after its start at which the pull should end; its next report then ends it.
+        kill_after: Seconds after its start at which the runner ends it, so that it fails.
     """
 
     pull: Pull
@@ -53,6 +56,8 @@ class Task:
     attempt: int = 1
     lasting: bool = True
     owner: str | None = None
+    time_left: float = math.inf
+    kill_after: float = math.inf
 
     def discard(self) -> None:
         """Remove what an attempt left that never gave its outcome."""

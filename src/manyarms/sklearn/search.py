@@ -22,11 +22,11 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params
 
-from .. import checks
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..errors import NoResult
 from ..journal import Journal
+from ..runners.pull_limit import PullLimit
 from ..strategies import AdaptiveMutantUCB, Cascade, strategy_factory
 from ..study import Study
 from .candidate import FOLDS, Candidate, Metadata
@@ -177,8 +177,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
     def _check_running(self) -> None:
         """Refuse wrong arguments of how to run before a study is stored."""
         effective_n_jobs(self.n_jobs)
-        if self.pull_timeout is not None:
-            checks.seconds("pull_timeout", self.pull_timeout)
+        PullLimit.of(self.pull_timeout)
 
     # -- what is searched
 
