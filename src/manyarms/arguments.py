@@ -65,13 +65,14 @@ class RunArguments:
 
     Attributes:
         limit: Seconds after which no more pulls are started; None means no limit.
+        verbose: What is shown: 0, 1 or 2.
         runner: Where pulls run.
     """
 
     limit: float | None
     retries: int
     deterministic: bool
-    progress: bool
+    verbose: int
     callbacks: tuple[Callable[..., object], ...]
     runner: Runner
     finish: bool
@@ -85,6 +86,7 @@ def run_arguments(
     retries: int,
     pull_timeout: float | str | None,
     deterministic: bool,
+    verbose: int,
     progress: bool,
     resources: Mapping[str, float] | None,
     callbacks: Iterable[Callable[..., object]],
@@ -99,7 +101,7 @@ def run_arguments(
         limit=None if timeout is None else checks.seconds("timeout", timeout),
         retries=checks.whole("retries", retries, 0),
         deterministic=checks.flag("deterministic", deterministic),
-        progress=checks.flag("progress", progress),
+        verbose=_checked_verbose(verbose) if checks.flag("progress", progress) else 0,
         callbacks=_checked_callbacks(callbacks),
         runner=_checked_runner(runner) if runner is not None else InlineRunner() if alone else own,
         finish=checks.flag("finish", finish),
@@ -110,6 +112,12 @@ def check_function(function: Function, runner: Runner) -> None:
     """Refuse a function that the worker processes of this runner cannot get."""
     if isinstance(runner, ProcessRunner):
         runner.check(function)
+
+
+def _checked_verbose(verbose: Any) -> int:
+    if checks.whole("verbose", verbose, 0) > 2:
+        raise ValueError(f"verbose must be 0, 1 or 2, got {verbose!r}")
+    return int(verbose)
 
 
 def _checked_callbacks(callbacks: Any) -> tuple[Callable[..., object], ...]:

@@ -48,6 +48,11 @@ class Progress:
         self._task = self._bar.add_task(name, total=self._total, completed=self._study.tally.steps, line="")
         self._began, self._before = time.monotonic(), self._study.tally.pulls + self._study.tally.failures
 
+    @property
+    def is_live(self) -> bool:
+        """Whether there is a line on a terminal or in a notebook."""
+        return self._bar is not None
+
     def update(self, final: bool = False) -> None:
         """Show where the study is now, unless it was shown a moment ago."""
         now = time.monotonic()

@@ -39,10 +39,11 @@ from .runners.loop import run
 from .runners.task import Task
 from .safe_text import storable_text
 from .saves import Saves
+from .search_log import SearchLog, shown_level
 from .strategies import Strategy, complete
 from .tally import ended_event
-from .view import StudyView
 from .time_limits import TimeLimited
+from .view import StudyView
 
 _SNAPSHOT_EVERY = 20_000  # events; later, whenever half as many again have come
 _SNAPSHOT_LAST = 2_000  # events since the last snapshot that make another one at the end worth while
@@ -130,6 +131,7 @@ class Study(StudyView):
         self._function: Function | None = None
         self._callbacks: Sequence[Callback] = ()
         self._progress: Progress | None = None
+        self._log: SearchLog | None = None
         self._stopped = False
         self._closed = False
         self._torn = False  # interrupted where what is in memory may differ from what is in the journal
@@ -254,6 +256,8 @@ class Study(StudyView):
             self._save_snapshot()
         if self.tally.events - self._recommendation_covers >= max(_RECOMMENDATION_EVERY, self.tally.events // 50):
             self._save_recommendation()
+        if self._log is not None:
+            self._log.update(outcome for outcome, _ in learned)
         for outcome, _ in learned:
             for callback in self._callbacks:
                 callback(self, outcome)
@@ -306,6 +310,7 @@ class Study(StudyView):
         retries: int = 0,
         pull_timeout: float | str | None = None,
         deterministic: bool = False,
+        verbose: int = 1,
         progress: bool = True,
         resources: Mapping[str, float] | None = None,
         callbacks: Sequence[Callback] = (),
@@ -325,7 +330,9 @@ class Study(StudyView):
             pull_timeout: Seconds, or text such as "10m", after which a pull is ended, and fails. "remaining" means what is left
                 of `timeout` and of the budget of time when the pull starts. Pulls then run in worker processes.
             deterministic: same seed, same result with any timing of the workers, at the price of some waiting.
-            progress: show a line that tells how it goes, if there is a terminal.
+            verbose: What is shown: 0 nothing; 1 a live line on a terminal and, where standard error is no terminal, the lines
+                of the log; 2 also a line for each pull. The log goes to Python's logger "manyarms" in any case.
+            progress: False is an older way to write `verbose=0`.
             resources: {"gpu": 1} gives each worker a device of its own.
             callbacks: called with the study and each outcome once it is recorded; `study.stop()` ends the search.
             runner: where to run instead: `SimulatedRunner`, or another.
@@ -340,12 +347,14 @@ class Study(StudyView):
             retries=retries,
             pull_timeout=pull_timeout,
             deterministic=deterministic,
+            verbose=verbose,
             progress=progress,
             resources=resources,
             callbacks=callbacks,
             runner=runner,
             finish=finish,
         )
+        check_remaining(pull_timeout, timeout, self._time_budget)
         warn_about_steps(function, self.max_steps)
         self._saves.check(function)
         self._function, self._callbacks = function, arguments.callbacks
@@ -354,7 +363,11 @@ class Study(StudyView):
         self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
         self._run(function, arguments)
         self._finish()
-        check_remaining(pull_timeout, timeout, self._time_budget)
+
+    @property
+    def _time_budget(self) -> float | None:
+        """The seconds that all pulls together may take, if that is limited."""
+        return None if self._budget is None or self._budget.seconds is None else float(self._budget.seconds)
 
     def _run(self, function: Function, arguments: RunArguments) -> None:
         runner = Abandoning(arguments.runner)
@@ -364,11 +377,6 @@ class Study(StudyView):
         def stopped() -> bool:
             return self._stopped or limited.left() <= 0
 
-    @property
-    def _time_budget(self) -> float | None:
-        """The seconds that all pulls together may take, if that is limited."""
-        return None if self._budget is None or self._budget.seconds is None else float(self._budget.seconds)
-
         def interrupt() -> None:
             self._interrupt()
             if not arguments.finish:
@@ -377,7 +385,7 @@ class Study(StudyView):
         try:
             with (
                 suppress(PullsAbandoned),
-                self._showing(arguments.progress),
+                self._showing(arguments.verbose),
                 first_interrupt_stops(interrupt, FINISHING if arguments.finish else ABANDONING),
             ):
                 run(self, limited, stopped, arguments.retries, arguments.deterministic)
@@ -393,12 +401,15 @@ class Study(StudyView):
         self.stop()
 
     @contextmanager
-    def _showing(self, shown: bool) -> Iterator[None]:
+    def _showing(self, verbose: int) -> Iterator[None]:
         try:
-            with Progress(self, shown, self.budget) as self._progress:
+            with (
+                Progress(self, verbose > 0, self.budget) as self._progress,
+                SearchLog(self, shown_level(verbose, self._progress.is_live)) as self._log,
+            ):
                 yield
         finally:
-            self._progress = None
+            self._progress = self._log = None
 
     def _finish(self) -> None:
         """At the end of a run: make the next opening fast, and say what the user should know."""

@@ -36,6 +36,7 @@ WRONG = {
     "retries": (-1, 0.5, "once", None),
     "pull_timeout": ("long", 0, NAN, INF),
     "deterministic": ("no", 0, None),
+    "verbose": (-1, 3, 1.5, True, "very", None),
     "progress": ("no", 1, None),
     "resources": (5, "gpu", {"tpu": 1}, {"gpu": -1}, {"gpu": "all"}, {"gpu": 10**6}),
     "callbacks": (5, "print", height, None),
@@ -50,7 +51,7 @@ def test_wrong_arguments_of_optimize_are_refused_by_name_before_anything_runs(na
     study, called = ma.Study(search()), []
     argument = {"callback": "callbacks"}.get(name, name)
     with pytest.raises((ValueError, TypeError), match=rf"^{name}\b") as raised:
-        study.optimize(lambda config: called.append(config) or 0.5, **{"progress": False, argument: value})
+        study.optimize(lambda config: called.append(config) or 0.5, **{argument: value})
     assert "\n" not in str(raised.value)
     assert not called and not study.tally.arms
 
@@ -59,7 +60,7 @@ def test_wrong_arguments_of_optimize_are_refused_by_name_before_anything_runs(na
 def test_wrong_arguments_of_tune_leave_no_study_behind(name, value, tmp_path):
     argument = {"callback": "callbacks"}.get(name, name)
     with pytest.raises((ValueError, TypeError), match=rf"^{name}\b"):
-        ma.tune(height, SPACE, budget=20, storage=tmp_path / "study.db", **{"progress": False, argument: value})
+        ma.tune(height, SPACE, budget=20, storage=tmp_path / "study.db", **{argument: value})
     assert not list(tmp_path.iterdir())
 
 

@@ -69,7 +69,9 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--retries", type=int, default=0, help="start a failed pull again so often (default: 0)")
     parser.add_argument("--deterministic", action="store_true", help="same seed, same result also with several workers")
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--quiet", action="store_const", const=0, dest="verbose", default=1, help="show nothing while it runs")
+    shown.add_argument("-v", "--verbose", action="store_const", const=2, dest="verbose", help="show a line for each pull too")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -137,7 +139,7 @@ def _search(origin: Mapping[str, Any], budget: int | str | Budget, options: argp
         pull_timeout=_number_or_text(options.pull_timeout),
         retries=options.retries,
         deterministic=options.deterministic,
-        progress=not options.quiet,
+        verbose=options.verbose,
     )
     with study:
         print_status(study)

@@ -245,7 +245,7 @@ class Contest:
                 self.training,
                 workers=rules.workers,
                 timeout=timeout,
-                progress=rules.progress,
+                verbose=int(rules.progress),
                 callbacks=[self._watch],
                 runner=runner,
                 finish=False,

@@ -73,8 +73,8 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         storage: "sqlite:///file.db" or a path: then `fit`, run again, goes on where it was. With None it begins afresh.
         name: of the study in the storage.
         checkpoints: where the models in training are kept; by default beside the storage, or in a temporary directory.
-        pull_timeout: seconds after which a slice is ended, and fails.
-        verbose: above 0 shows a line that tells how it goes.
+        pull_timeout: Seconds after which a slice is ended, and fails; "remaining" ends it with a budget of time.
+        verbose: 0 shows nothing, 1 how the search goes, 2 or more each slice too; as for `Study.optimize`.
 
     Attributes:
         study_: the study, for reading: `study_.pulls_dataframe()`, `study_.arms_dataframe()`.
@@ -258,7 +258,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
                 workers=workers,
                 pull_timeout=self.pull_timeout,
                 deterministic=workers > 1 and self.random_state is not None,
-                progress=self.verbose > 0,
+                verbose=min(int(self.verbose), 2),
                 callbacks=() if first_error is None else [first_error.look],
             )
         except NoResult as error:
