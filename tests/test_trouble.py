@@ -154,9 +154,10 @@ study.optimize(chained.train)
 """
 
 
-def test_progress_is_a_line_on_a_terminal_and_silence_elsewhere():
+def test_progress_is_a_line_on_a_terminal_and_the_log_elsewhere():
     piped = subprocess.run([sys.executable, "-W", "ignore", "-c", SHOWN], capture_output=True, text=True, check=True)
-    assert piped.stdout == piped.stderr == ""
+    first, *_, last = piped.stderr.splitlines()
+    assert piped.stdout == "" and "[bold]<b>'quoted': " in first and " ended after " in last
     parent, child = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
     command = [sys.executable, "-W", "ignore", "-c", SHOWN]
@@ -169,6 +170,7 @@ def test_progress_is_a_line_on_a_terminal_and_silence_elsewhere():
     except OSError:  # the terminal's other end is closed and all is read
         pass
     text = seen.decode()
+    assert "ended after" not in text, "one or the other, never both"
     assert "[bold]<b>'quoted'" in text
     assert "/100 steps" in text
     assert "best 0." in text

@@ -135,6 +135,23 @@ def test_the_functions_of_a_script_run_in_worker_processes_and_can_be_ended(many
     assert manyarms("status", "--json").data[0]["failed"] == 0
 
 
+def test_pulls_can_be_ended_with_the_time_of_the_search(manyarms):
+    command = ["run", "train.py:whole", "--budget", 9, "--pull-timeout", "remaining"]
+    assert refused(manyarms(*command), 2, "pull_timeout must be seconds")
+    answer = manyarms(*command, "--timeout", "1h")
+    assert answer.code == 0, answer.err
+    assert manyarms("status", "--json").data[0]["failed"] == 0
+
+
+def test_a_line_is_shown_for_each_pull_where_that_is_asked_for(manyarms):
+    for number, (flags, pulls) in enumerate((([], 0), (["-v"], 10), (["-vv"], 10))):
+        process = start("run", "train.py:whole", "--budget", 10, "--name", number, *flags, stderr=subprocess.PIPE)
+        lines = process.communicate(timeout=PATIENCE)[1].splitlines()
+        assert f"{number}: AdaptiveMutantUCB, budget 10 steps, new" in lines[0] and f"{number}: ended after " in lines[-1]
+        assert sum("steps 0 to 1" in line for line in lines) == pulls
+    assert "not allowed with argument" in manyarms("run", "train.py:whole", "--budget", 9, "--quiet", "-v").err
+
+
 def test_a_module_can_be_named_instead_of_a_script(manyarms):
     assert manyarms("run", "train:whole", "--budget", 10).code == 0
     assert manyarms("resume", "--budget", 20).code == 0
@@ -346,7 +363,7 @@ def start(*arguments, **options):
 
 
 def test_it_runs_as_a_module_and_ends_with_its_code(manyarms):
-    process = start("run", "train.py:whole", "--budget", 10, stderr=subprocess.PIPE)
+    process = start("run", "train.py:whole", "--budget", 10, "--quiet", stderr=subprocess.PIPE)
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
     assert "best config: " in out

@@ -12,7 +12,9 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 from manyarms.checkpoints import commit
+from manyarms.runners.execute import execute
 from manyarms.runners.running import RunningPull
+from manyarms.testing.runners import make_task
 
 from .examples import samples
 from .quarters import DATA, SPACE
@@ -198,6 +200,18 @@ def test_every_cycle_is_reported_and_other_figures_returned(classifier, tmp_path
     value = classifier(pull)
     assert len(pull.curve) == 3 and pull.curve[-1] == value["reward"]
     assert value["loss"] > 0 and value["n_parameters"] == SPACE.layout(pull.config).n_parameters
+
+
+def test_a_network_stopped_by_a_time_limit_is_saved_and_catches_up_when_it_continues(classifier, tmp_path):
+    config = samples(SPACE, 1)[0]
+    stopped = execute(classifier, make_task(tmp_path, 0, config, stop=3, seed=5, time_left=0.0))
+    assert stopped.stopped_early and len(stopped.curve) == 1 and stopped.checkpoint == "arm-0-step-3"
+    previous = tmp_path / stopped.checkpoint
+    assert read_state(previous)["steps"] == 1
+    ended = execute(classifier, make_task(tmp_path, 0, config, start=3, stop=4, seed=8, previous=previous))
+    (tmp_path / "whole").mkdir()
+    whole, reward = play(classifier, config, [4], tmp_path / "whole")
+    assert ended.reward == reward and equal(read_state(tmp_path / ended.checkpoint), read_state(whole))
 
 
 def test_sequences_and_tables_are_learned_too():
