@@ -63,6 +63,11 @@ class Unrecorded(InlineRunner):
         return [replace(outcome, curve=(), checkpoint=None) for outcome in super().collect()]
 
 
+class Timeless(InlineRunner):
+    def submit(self, task):
+        super().submit(replace(task, time_left=math.inf))
+
+
 class OneByOne(SimulatedRunner):
     def collect(self):
         outcomes = super().collect()
@@ -89,6 +94,7 @@ BROKEN = [
     (Boundless, contract.check_a_pull_without_room_or_luck_leaves_nothing),
     (Unrecorded, contract.check_saved_states_come_back),
     (Unrecorded, contract.check_reports_are_the_curve),
+    (Timeless, contract.check_a_pull_whose_time_is_over_ends_at_its_report),
     (OneByOne, contract.check_workers_run_at_once),
     (Single, contract.check_closing_abandons_what_runs),
 ]

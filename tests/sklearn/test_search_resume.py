@@ -127,7 +127,9 @@ def test_ctrl_c_ends_the_search_and_gives_what_was_found():
     assert found.predict(X).shape == y.shape
 
 
-@pytest.mark.parametrize(("name", "value"), [("pull_timeout", "soon"), ("pull_timeout", 0), ("n_jobs", 0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("pull_timeout", "soon"), ("pull_timeout", 0), ("pull_timeout", "remaining"), ("n_jobs", 0)]
+)
 def test_a_wrong_argument_of_how_to_run_leaves_no_study_behind(tmp_path, name, value):
     with pytest.raises(ValueError, match=name):
         search(f"{tmp_path}/study.db", **{name: value}).fit(X, y)

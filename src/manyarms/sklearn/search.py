@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params
 
+from ..arguments import check_remaining
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..errors import NoResult
@@ -178,6 +179,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         """Refuse wrong arguments of how to run before a study is stored."""
         effective_n_jobs(self.n_jobs)
         PullLimit.of(self.pull_timeout)
+        check_remaining(self.pull_timeout, None, None if self.budget is None else Budget.of(self.budget).seconds)
 
     # -- what is searched
 

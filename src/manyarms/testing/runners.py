@@ -33,6 +33,7 @@ from .functions import (
     meet,
     remember,
     report,
+    report_then_save,
     save_then,
     spoil,
     take_for_ever,
@@ -155,6 +156,17 @@ def check_reports_are_the_curve(make: Make, workers: int = 3) -> None:
     _check(outcome.curve == (0.0, 0.5, 2.0), "what was reported must be the curve", outcome)
 
 
+def check_a_pull_whose_time_is_over_ends_at_its_report(make: Make, workers: int = 3) -> None:
+    """The first report ends it, with the reward of that report and a mark; a pull with plenty of time runs to its end."""
+    with _started(make, workers, report_then_save) as (runner, directory):
+        late = _outcomes(runner, [make_task(directory, 0, time_left=0.0)])[0]
+        _check((late.reward, late.stopped_early) == (0.5, True), "a pull must end at a report when its time is over", late)
+        _check(late.checkpoint is None, "what it did not save yet must not be saved", late)
+        early = _outcomes(runner, [make_task(directory, 1, time_left=1e9)])[0]
+        _check((early.reward, early.stopped_early) == (1, False), "a pull must not end at a report while it has time", early)
+        _check(0 < early.metrics["left"] <= 1e9, "a pull must see how much time it has", early)
+
+
 def check_no_more_than_workers_run_at_once(make: Make, workers: int = 3) -> None:
     """However the tasks come and go."""
     with _started(make, workers, count_others) as (runner, directory), TemporaryDirectory() as meeting:
@@ -205,6 +217,7 @@ RUNNER_CHECKS: tuple[Callable[..., None], ...] = (
     check_a_lost_state_is_named_then_trained_again,
     check_a_pull_without_room_or_luck_leaves_nothing,
     check_reports_are_the_curve,
+    check_a_pull_whose_time_is_over_ends_at_its_report,
     check_no_more_than_workers_run_at_once,
     check_workers_run_at_once,
     check_closing_abandons_what_runs,
