@@ -153,6 +153,14 @@ def test_training_a_lost_state_again_never_stops_early(tmp_path):
     assert (outcome.reward, outcome.retrained, outcome.stopped_early) == (3, 3, True)
 
 
+def test_the_time_to_train_a_lost_state_again_is_no_time_between_reports(tmp_path):
+    clock = Clock()
+    train = reporting(clock, range(10), save=True)
+    recipe = (Slice(make_task(tmp_path, 0).pull, seed=0),)
+    outcome = execute(train, make_task(tmp_path, 0, start=1, stop=2, kill_after=135, recipe=recipe), clock)
+    assert (outcome.reward, outcome.seconds) == (2, 130), "100 s of which were training again"
+
+
 def test_worker_processes_are_told_the_time_as_a_duration(tmp_path):
     def train(pull):
         left = pull.time_left

@@ -50,6 +50,7 @@ def execute(function: Function, task: Task, clock: Callable[[], float] = time.pe
     with _scratch() if task.recipe else _Nowhere() as scratch:
         try:
             again = retrain(function, task.recipe, Path(scratch))
+            timer.mark()
             previous = again.get(task.pull.arm.id, task.previous)
             parent = again.get(task.pull.arm.parents[0], task.parent) if task.parent is not None else None
             pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room, task.owner, timer)

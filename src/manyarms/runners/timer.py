@@ -18,8 +18,7 @@ class Timer:
     def __init__(self, clock: Callable[[], float], limit: float = math.inf, kill_after: float = math.inf) -> None:
         self._clock, self._limit, self._kill_after = clock, limit, kill_after
         self._began = clock()
-        self._reported = 0.0
-        self._longest = 0.0
+        self._marked = self._longest = 0.0
 
     def elapsed(self) -> float:
         """Seconds since the start."""
@@ -29,12 +28,15 @@ class Timer:
         """Seconds until the pull should end, at least 0; infinity if there is no limit."""
         return max(0.0, min(self._limit, self._kill_after) - self.elapsed())
 
+    def mark(self) -> float:
+        """Measure the time to the next report from here; gives the seconds since the last mark."""
+        before, self._marked = self._marked, self.elapsed()
+        return self._marked - before
+
     def is_last_report(self) -> bool:
         """Whether the pull ends at the report that is made now. Call once for each report."""
-        now = self.elapsed()
-        self._longest = max(self._longest, now - self._reported)
-        self._reported = now
-        return should_stop(now, self._longest, self._limit, self._kill_after)
+        self._longest = max(self._longest, self.mark())
+        return should_stop(self._marked, self._longest, self._limit, self._kill_after)
 
 
 def should_stop(now: float, between: float, limit: float, kill_after: float) -> bool:
