@@ -96,7 +96,7 @@ class Knowledge:
             self.load(text)
         except (LookupError, TypeError, ValueError, AttributeError):
             restart(self.complete)
-            self.tally = Tally()
+            self.tally.clear()
 
     def _ask_again(self, event: Event, number: int) -> None:
         answer = self.ask(event.data.get("context"))

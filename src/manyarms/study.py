@@ -24,7 +24,7 @@ from .arguments import (
 from .budget import Budget
 from .checkpoints import Checkpoints
 from .core import Outcome, Pull
-from .errors import ManyarmsWarning, NoResult, StorageError, StudyClosed
+from .errors import ManyarmsWarning, NoResult, StorageError, StudyClosed, StudyLocked
 from .header import check_same, make_header, settle_strategy, stored_header, study_name
 from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
 from .journal import Event, Journal, MemoryJournal, open_journal
@@ -43,6 +43,7 @@ from .search_log import SearchLog, shown_level
 from .strategies import Strategy, complete
 from .tally import ended_event
 from .time_limits import TimeLimited
+from .turns import Turns, learn_from_others
 from .view import StudyView
 
 _SNAPSHOT_EVERY = 20_000  # events; later, whenever half as many again have come
@@ -55,11 +56,17 @@ Callback = Callable[["Study", Outcome], object]
 class Study(StudyView):
     """One search: its space, strategy, seed, budget, and the journal of everything that happened.
 
-    If the storage has a study of this name, it is gone on with: its journal is fed to the strategy, and pulls that were in
-    flight when it ended run again.
+    If the storage already holds a study with this name, it is resumed: the journal is replayed into the strategy, and pulls
+    that were in flight run again.
+
+    Only one object at a time writes a stored study. It takes the lock when it is opened, and releases it when `optimize`
+    returns or raises, and on `close`. A study without the lock can still be read: `best()`, `best_model()`, tables, `plan()`.
+    `ask`, `tell`, `record` and `optimize` take the lock again and first learn what others wrote meanwhile; while another
+    process has it, they raise `StudyLocked`. In one process, opening a study again takes the lock over from an object that is
+    not inside `optimize`, so that the cell of a notebook can be run twice.
 
     Args:
-        strategy: fresh. On going on with a study, one with the same arguments; its budget may differ.
+        strategy: A new strategy. To resume a study, one with the same arguments; its budget may differ.
         storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
         name: of the study in the storage.
         checkpoints: Where models are saved: a directory, or `Checkpoints` to limit the disk too. By default beside the storage.
@@ -69,7 +76,7 @@ class Study(StudyView):
         origin: how the study was started, for `manyarms resume`; kept in the journal.
 
     Attributes:
-        interrupted: the last `optimize` was ended by Ctrl-C.
+        interrupted: Whether the last `optimize` was ended by Ctrl-C; `remaining` says what is left of the budget.
 
     >>> import manyarms as ma
     >>> study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=200, max_steps=1, seed=0), direction="minimize")
@@ -133,15 +140,13 @@ class Study(StudyView):
         self._progress: Progress | None = None
         self._log: SearchLog | None = None
         self._stopped = False
-        self._closed = False
+        self._running = False  # inside `optimize`
         self._torn = False  # interrupted where what is in memory may differ from what is in the journal
         self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
-        newest = {} if self.limits is None else self.limits.as_json()
-        if (known is not None and known.book.budget != wanted) or newest != limits:
-            self._pending.append(Event("budget", data={"budget": wanted, **limits}))
-            knowledge.change_budget(self._pending[-1])
-            self._commit()
+        self._set_budget(wanted, self._budget)
+        self._commit()
+        self._turns = Turns(journal)
 
     # -- asking and telling
 
@@ -153,7 +158,7 @@ class Study(StudyView):
         Args:
             context: handed on to a strategy whose user chooses it, such as `ContextualTreeUCB` with `schedule=None`.
         """
-        self._check_open()
+        self._hold()
         if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
             return None
         while self._orphans:
@@ -192,7 +197,7 @@ class Study(StudyView):
 
         All of it is checked before any of it is written: a `ValueError` or `TypeError` leaves the study as it was.
         """
-        self._check_open()
+        self._hold()
         given = [checked_outcome(outcome) for outcome in outcomes]
         awaited = [outcome for outcome in given if self._is_awaited(outcome.pull)]
         try:
@@ -231,6 +236,86 @@ class Study(StudyView):
                 f"study {self.name!r} was interrupted in the middle of a decision or a write: close it and open it again; "
                 "it resumes where the journal ends"
             )
+
+    # -- being the writer
+
+    def _hold(self) -> None:
+        """Be the writer: take the lock if it was released, and learn what others wrote meanwhile."""
+        self._check_open()
+        if self._running:
+            return
+        if self._turns.is_writer:
+            self._catch_up()  # with another object that has the same journal
+            return
+        self._turns.take()
+        try:
+            self._catch_up()
+            self._open_checkpoints()
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def _catch_up(self) -> None:
+        """Learn what other objects appended to the journal."""
+        unwritten = len(self._pending) - len(self._unlearned)  # of the events that are counted
+        if not self._turns.has_others(self.tally.events - unwritten):
+            return
+        limits = self.tally.budget
+        try:
+            self._orphans.extend(learn_from_others(self._knowledge, self.journal, self.header, diverged=bool(self._pending)))
+        except BaseException:
+            self._torn = True
+            raise
+        self._pending, self._unlearned = [], []
+        if self.tally.budget != limits:
+            self._budget = None if self.limits is None else self.limits.beyond_steps()
+        self._snapshot_covers = self._recommendation_covers = self.tally.events
+
+    def _open_checkpoints(self) -> None:
+        """See what others saved and deleted."""
+        checkpoints, needed = self._saves.checkpoints, self.tally.needed()
+        checkpoints.open(owner_of(self.journal, self.header), needed, checkpoints.directory.parent)
+        checkpoints.sweep(needed)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only writer, until it is left; then let others write."""
+        self._check_open()
+        if self._running:
+            raise StudyLocked(
+                f"study {self.name!r} is inside optimize in this process, in another thread or around this callback: "
+                "wait until it returns, or call stop()"
+            )
+        self._hold()
+        with self._turns.writing():
+            self._running = True
+            try:
+                yield
+            finally:
+                self._running = False
+                self._release()
+
+    def _release(self) -> None:
+        """Let others write. The study can still be read."""
+        try:
+            self._leave_tidy()
+        finally:
+            self._turns.release()
+
+    def _leave_tidy(self) -> None:
+        if not self._torn and not self._pending and self._recommendation_covers < self.tally.events:
+            self._save_recommendation()  # not where the last write failed: a server that is gone would be waited for again
+        self._saves.checkpoints.tidy()
+
+    def _set_budget(self, steps: int | None, limits: Budget | None) -> None:
+        """Record new totals, unless they are those that the study has."""
+        known = self._knowledge.complete
+        newest = {} if self.limits is None else self.limits.as_json()
+        given = {} if limits is None else limits.as_json()
+        if (known is not None and known.book.budget != steps) or newest != given:
+            self._pending.append(Event("budget", data={"budget": steps, **given}))
+            self._knowledge.change_budget(self._pending[-1])
+        self._budget = limits
 
     def _commit(self) -> None:
         """Make everything so far durable; only then learn from it.
@@ -281,10 +366,12 @@ class Study(StudyView):
 
     def task(self, pull: Pull, slots: int = 1) -> Task:
         """All that a worker needs to run a pull, where up to `slots` run at once."""
+        self._hold()
         return self._saves.task(pull, slots)
 
     def lose(self, checkpoint: str) -> None:
         """A checkpoint turned out to be corrupt."""
+        self._hold()
         self._saves.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
@@ -305,6 +392,7 @@ class Study(StudyView):
         self,
         function: Function,
         *,
+        budget: int | str | Budget | None = None,
         workers: int = 1,
         timeout: float | str | None = None,
         retries: int = 0,
@@ -323,6 +411,8 @@ class Study(StudyView):
             function: `train(pull)` trains a slice and returns its reward, or a dict with "reward", "cost" and other metrics;
                 `train(config)` is one whole training. One with a method `check_saved(directory)` may refuse to go on with
                 what was saved there.
+            budget: A new total, over all runs, as for `tune`: a number of steps, text such as "8h", or a `Budget`. It is
+                recorded in the journal. Less than what is spent starts nothing. By default the study keeps its budget.
             workers: processes that train at once; 1 trains in this process.
             timeout: Seconds, or text such as "8h", after which this call starts no more pulls. Those in flight end at their
                 next `pull.report`, or else when they are done.
@@ -338,8 +428,12 @@ class Study(StudyView):
             runner: where to run instead: `SimulatedRunner`, or another.
             finish: Whether Ctrl-C waits for the pulls in flight. Otherwise they are abandoned, and run again when the study is
                 resumed.
+
+        Raises:
+            StudyLocked: Another process is writing the study, or another object of this process.
         """
         self._check_open()
+        total = None if budget is None else self._checked_total(Budget.of(budget))
         arguments = run_arguments(
             function,
             workers=workers,
@@ -354,15 +448,25 @@ class Study(StudyView):
             runner=runner,
             finish=finish,
         )
-        check_remaining(pull_timeout, timeout, self._time_budget)
+        check_remaining(pull_timeout, timeout, self._time_budget if total is None else total.seconds)
         warn_about_steps(function, self.max_steps)
-        self._saves.check(function)
-        self._function, self._callbacks = function, arguments.callbacks
-        self._stopped = self.interrupted = False
-        self._commit()  # what an earlier call could not write, a full disk say
-        self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
-        self._run(function, arguments)
-        self._finish()
+        with self._writing():
+            self._saves.check(function)
+            self._function, self._callbacks = function, arguments.callbacks
+            self._stopped = self.interrupted = False
+            if total is not None:
+                self._set_budget(total.steps, total.beyond_steps())
+            self._commit()  # also what an earlier call could not write, a full disk say
+            self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
+            self._run(function, arguments)
+            self._finish()
+
+    def _checked_total(self, total: Budget) -> Budget:
+        if total.steps is not None and self._knowledge.complete is None:
+            raise ValueError(
+                f"budget in steps is counted by the strategy, which has none here: give seconds or cost, got {total}"
+            )
+        return total
 
     @property
     def _time_budget(self) -> float | None:
@@ -429,12 +533,16 @@ class Study(StudyView):
         return Plan(phases, known.book.budget if known is not None else None, self.tally.steps)
 
     def close(self) -> None:
-        """Close the storage, so that another process may write the study."""
-        if not self._closed and not self._torn and not self._pending and self._recommendation_covers < self.tally.events:
-            self._save_recommendation()  # not where the last write failed: a server that is gone would be waited for again
-        self._closed = True
-        super().close()
-        self._saves.checkpoints.close()
+        """Close the storage. What abandoned pulls and an in-memory study saved is deleted."""
+        if self._closed:
+            return
+        holds = self._turns.is_writer
+        try:
+            if holds:
+                self._leave_tidy()
+        finally:
+            super().close()
+            self._saves.checkpoints.close(tidy=holds)
         if self._temporary is not None:
             self._temporary.cleanup()
 

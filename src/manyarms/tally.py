@@ -162,6 +162,10 @@ class Tally:
             names |= {flight.previous, flight.parent}
         return {name for name in names if name is not None}
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self.load(Tally().state(), [])
+
     def state(self) -> dict[str, Any]:
         """The counts as JSON; the arms' configs are the strategy's to keep."""
         return {

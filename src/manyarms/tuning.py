@@ -36,7 +36,10 @@ def tune(
     origin: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Study:
-    """Search the space for the best model, and give the finished study. Run again, it goes on where it was.
+    """Search the space for the best model, and give the finished study. Run again, it continues where it was.
+
+    The study that it returns does not hold the lock of its storage: other processes may continue it, and so may the same call
+    with a larger budget, such as a notebook's cell that is run again.
 
     Args:
         function: `train(pull)` trains a slice and returns its reward; `train(config)` is one whole training.
@@ -58,8 +61,8 @@ def tune(
     """
     arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is made
     arguments.apply_defaults()
-    checked = run_arguments(**{name: value for name, value in arguments.arguments.items() if name != "self"})
-    check_function(function, checked.runner)
+    given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
+    check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
     if max_steps is None:

@@ -18,6 +18,7 @@ from .journal import Journal, open_journal
 from .knowledge import Knowledge
 from .places import directories, find_checkpoint
 from .spaces import as_space
+from .summary import remaining, summary
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -40,6 +41,23 @@ class StudyView:
         self.header = header
         self.tally = tally
         self._knowledge = knowledge
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    @property
+    def knows_best(self) -> bool:
+        """Whether `best()` can answer without replaying the journal."""
+        if self._knowledge is not None:
+            return True
+        saved = self.journal.recommendation()
+        return saved is not None and saved[0] == self.tally.events
 
     @property
     def max_steps(self) -> int | None:
@@ -108,6 +126,11 @@ class StudyView:
         steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
         return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
 
+    @property
+    def remaining(self) -> dict[str, float]:
+        """What is left of each limit: "steps", "seconds" and "cost", those that there are; 0 where one is reached."""
+        return remaining(self.limits, self.tally)
+
     def checkpoint_of(self, arm: int) -> Path | None:
         """Where the arm saved its state last, if it did; it may have been deleted since."""
         name = self.tally.arms[arm].checkpoint
@@ -131,7 +154,8 @@ class StudyView:
         return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:
-        """Let go of the storage."""
+        """Close the storage."""
+        self._closed = True
         self.journal.close()
 
     def __enter__(self) -> StudyView:

@@ -1,15 +1,18 @@
 """Journals on a PostgreSQL server: the lock lives as long as the connection."""
 
 import json
+import os
 import signal
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from pg_outages import open_when_free
+from pg_outages import end_sessions, open_when_free
+from waiting import wait_until
 
 import manyarms as ma
+from manyarms.audit import audit
 from manyarms.checkpoints import OWNER
 from manyarms.cli import main
 from manyarms.errors import StorageError, StudyLocked
@@ -35,6 +38,121 @@ def test_the_lock_is_free_when_its_holder_was_killed(postgres, start):
     holder.kill()
     with closing(open_when_free(postgres)) as journal:
         assert list(journal.events()) == EVENTS
+
+
+# -- studies that are opened again
+
+
+def opened(storage, budget=30):
+    return ma.Study(ma.RandomSearch(SPACE, budget=budget, max_steps=1, seed=3), storage=storage, name="again")
+
+
+def play(study, pulls):
+    for _ in range(pulls):
+        pull = study.ask()
+        study.tell(pull, pull.config["x"])
+
+
+def value(pull):
+    return pull["x"]
+
+
+def sessions(url):
+    """How many of the library's sessions the server has."""
+    engine = sa.create_engine(parse_url(url))
+    count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'manyarms %'"
+    with engine.connect() as connection:
+        found = connection.execute(sa.text(count)).scalar()
+    engine.dispose()
+    return found
+
+
+def test_a_cell_with_a_stored_study_can_be_run_again(postgres, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    studies = [
+        ma.tune(keep, SPACE, budget=budget, max_steps=1, storage=postgres, seed=0, progress=False) for budget in (10, 20)
+    ]
+    assert [study.tally.steps for study in studies] == [10, 20]
+    assert wait_until(lambda: sessions(postgres) == 0)  # those that have released the lock keep none
+    assert [len(study.pulls_dataframe()) for study in studies] == [10, 20]
+    for study in studies:
+        study.close()
+
+
+def test_of_two_objects_in_one_process_the_newer_one_holds_the_lock_until_it_is_closed(postgres):
+    with opened(postgres) as older:
+        play(older, 3)
+        with opened(postgres) as newer:
+            play(newer, 3)
+            with pytest.raises(StudyLocked, match="is held by another Study object in this process"):
+                older.ask()
+        play(older, 3)
+        assert older.tally.pulls == 9
+        assert list(audit(older.journal)) == []
+
+
+def test_a_study_inside_optimize_is_neither_taken_over_nor_written_by_another_process(postgres, start):
+    read, write = os.pipe()
+
+    def attempt(ready):
+        try:
+            opened(postgres)
+        except StudyLocked as error:
+            os.write(write, str(error).encode())
+        ready()
+
+    def look(study, outcome):
+        with pytest.raises(StudyLocked, match="in this process, by a Study object inside optimize"):
+            opened(postgres)
+        start(attempt)
+
+    with opened(postgres, 1) as study:
+        study.optimize(value, progress=False, callbacks=[look])
+        assert "is being written by another process" in os.read(read, 9999).decode()
+        with opened(postgres, 5) as newer:
+            newer.optimize(value, progress=False)
+        study.optimize(value, progress=False)
+        assert study.tally.pulls == study.budget == 5
+    os.close(read), os.close(write)
+
+
+def test_a_process_killed_in_between_leaves_a_study_that_an_older_object_continues(postgres, start):
+    study = opened(postgres, 5)
+    study.optimize(value, progress=False)
+
+    def run(ready):
+        other = opened(postgres, 30)
+        play(other, 3)
+        other.ask()
+        ready()
+        signal.pause()
+
+    other = start(run)
+    with pytest.raises(StudyLocked, match="is being written by another process"):
+        study.ask()
+    other.kill()
+    assert wait_until(lambda: is_free(study))
+    study.optimize(value, progress=False)
+    assert study.tally.pulls == 30
+    study.close()
+
+
+def is_free(study):
+    """Whether the server has noticed that the process is gone; then the study has the lock."""
+    try:
+        study.ask()
+    except StudyLocked:
+        return False
+    return True
+
+
+def test_a_session_of_a_released_study_that_the_server_ended_is_made_again(postgres):
+    with opened(postgres, 5) as study:
+        study.optimize(value, progress=False)
+        assert len(study.pulls_dataframe()) == 5
+        end_sessions(postgres)
+        study.optimize(value, budget=10, progress=False)
+        assert study.tally.pulls == 10
 
 
 # -- checkpoints

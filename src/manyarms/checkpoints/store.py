@@ -197,9 +197,14 @@ class Checkpoints:
         a_little_more = (self.limit or 0) // 20  # so that not every pull sorts
         self.drop(first_to_go(order, spare, excess + a_little_more))
 
-    def close(self) -> None:
-        """Remove what abandoned pulls wrote and, if nothing is left in it but the owner file, the directory."""
+    def close(self, tidy: bool = True) -> None:
+        """Let another study use this object. Without `tidy` nothing is removed: another process may be writing here."""
         self.is_open = False
+        if tidy:
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Remove what abandoned pulls wrote and, if nothing is left in it but the owner file, the directory."""
         for arm in list(self._names):
             self._remove_abandoned(arm)
         if self._sizes or not self._is_in_place():

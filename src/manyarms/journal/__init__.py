@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from .memory import MemoryJournal
-from .protocol import Event, Journal
+from .protocol import Event, Journal, SharedJournal
 
 _JOURNAL = (
     *("name", "header", "create", "append", "events", "close"),
     *("snapshot", "save_snapshot", "recommendation", "save_recommendation"),
 )
 
-__all__ = ["Event", "Journal", "MemoryJournal", "open_journal"]
+__all__ = ["Event", "Journal", "MemoryJournal", "SharedJournal", "open_journal"]
 
 
 def open_journal(storage: str | os.PathLike[str] | Journal | None, name: str, write: bool = True) -> Journal:

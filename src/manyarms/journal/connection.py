@@ -43,6 +43,9 @@ class LastingConnection:
         patience: How many seconds to reconnect before giving up; 0 means not at all.
         prepare: Called with each new connection before it is used.
         clock, sleep: How time is measured and passed.
+
+    Attributes:
+        is_closed: Whether it was closed.
     """
 
     def __init__(
@@ -57,7 +60,7 @@ class LastingConnection:
         self._engine, self._location, self._patience, self._prepare = engine, location, patience, prepare
         self._clock, self._sleep = clock, sleep
         self._connection: sa.Connection | None = None
-        self._closed = False
+        self.is_closed = False
 
     def connect(self) -> None:
         """Connect for the first time. A failure is an error at once: the address may be wrong."""
@@ -70,7 +73,7 @@ class LastingConnection:
             ConnectionLost: The server did not come back.
             ConnectionClosed: It was closed before.
         """
-        if self._closed:
+        if self.is_closed:
             raise ConnectionClosed
         try:
             return self._once(work)
@@ -81,7 +84,7 @@ class LastingConnection:
 
     def close(self) -> None:
         """Close the connection; it cannot be used any more."""
-        self._closed = True
+        self.is_closed = True
         if self._connection is not None:
             self._connection.close()
         self._engine.dispose()
@@ -93,7 +96,7 @@ class LastingConnection:
                 return work(connection)
         except BaseException as error:
             if connection.invalidated or is_lost(error):
-                self._drop()  # or it would reconnect by itself, without being prepared
+                self.drop()  # or it would reconnect by itself, without being prepared
             elif isinstance(error, SQLAlchemyError):
                 with suppress(Exception):  # a commit that a reader's lock held up leaves its rows pending
                     connection.connection.rollback()
@@ -126,12 +129,12 @@ class LastingConnection:
         try:
             self._prepare(connection)
         except BaseException:
-            self._drop()
+            self.drop()
             raise
         return connection
 
-    def _drop(self) -> None:
-        """Close the connection at once, without waiting for a server that may not answer."""
+    def drop(self) -> None:
+        """Close the connection at once, without waiting for a server that may not answer. The next use makes a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.invalidate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,17 @@ def place_of(url: URL) -> Path | str | None:
 def is_file(url: URL) -> bool:
     """Whether the database is a file, and not a server or memory."""
     return url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+
+
+def file_identity(url: URL) -> tuple[int, int] | None:
+    """What tells the file of a database from another one at the same path; None if it is not a file, or is gone."""
+    if not is_file(url):
+        return None
+    try:
+        found = os.stat(str(url.database))
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def shown_url(url: URL) -> str:

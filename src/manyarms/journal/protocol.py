@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Kind = Literal["asked", "told", "failed", "budget"]
 
@@ -72,3 +73,32 @@ class Journal(Protocol):
 
     def close(self) -> None:
         """Let another process write."""
+
+
+@runtime_checkable
+class SharedJournal(Journal, Protocol):
+    """A journal with a lock that is released between writes, so that several processes and objects can take turns.
+
+    Attributes:
+        yields: Whether a journal that is opened later in the same process may take the lock over while it is not in use.
+    """
+
+    yields: bool
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether this object holds the lock."""
+
+    def acquire(self) -> None:
+        """Take the lock again, and find what others appended meanwhile.
+
+        Raises:
+            StudyLocked: Another process, or another object of this process, holds it.
+            StorageError: The study is no longer there, or is another one.
+        """
+
+    def release(self) -> None:
+        """Let others write. The journal can still be read: it has the events that it had when it was released."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """For as long as it is entered, no other object of this process can take the lock over."""

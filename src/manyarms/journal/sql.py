@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ..errors import OldLayout, StorageError, StudyClosed, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
 from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
-from .database import cause_of, make_engine, parse_url, place_of, shown_url, url_to_reopen
+from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
 from .layout import (
     CONTENT,
     events_table,
@@ -33,6 +33,7 @@ from .writer_lock import WriterLock
 _CHUNK = 1000  # rows a read takes at once: a reader's lock lasts a few milliseconds
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
 _RERUN = "run it again when the server can be reached"
+_OPEN_ANEW = "open it again with ma.Study(...)"
 _NAMES = tuple(column.name for column in CONTENT)
 _INSERT = events_table.insert()
 _MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
@@ -61,6 +62,8 @@ class SqlJournal:
         self._checked = (0, "")  # events whose checksums were compared, and the checksum of the last of them
         self._reconnected = False  # since the last append: nobody knows yet where the journal ends
         self._lock = WriterLock(self._url, name)
+        if write:
+            self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
         self._connection = LastingConnection(engine, self.location, patience, self._prepare)
@@ -72,6 +75,7 @@ class SqlJournal:
         except BaseException:
             self.close()
             raise
+        self._file = file_identity(self._url)
 
     @property
     def location(self) -> str:
@@ -178,6 +182,42 @@ class SqlJournal:
     def save_recommendation(self, covered: int, arm: int) -> None:
         self._save_snapshot("recommendation", covered, str(arm))
 
+    @property
+    def yields(self) -> bool:
+        """Whether a journal that is opened later in this process may take the lock over while it is not in use."""
+        return self._lock.yields
+
+    @yields.setter
+    def yields(self, yields: bool) -> None:
+        self._lock.yields = yields
+
+    @property
+    def is_writer(self) -> bool:
+        return self._lock.is_held
+
+    def writing(self) -> AbstractContextManager[None]:
+        return self._lock.in_use()
+
+    def acquire(self) -> None:
+        self._check_writable()
+        self._lock.claim()
+        try:
+            if self.place is not None:  # a database in memory would be lost with its connection
+                self._check_file()
+                self._connection.drop()
+            self._run("open", lambda connection: None)
+            self._find_again()
+            self._reconnected = False
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
+            self._lock.release()
+        if self.dialect == "postgresql":
+            self._connection.drop()  # servers have few to spare, and whoever reads gets another one
+
     def close(self) -> None:
         with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
             self._lock.release()
@@ -191,11 +231,15 @@ class SqlJournal:
             )
         return SqlJournal, (url_to_reopen(self._url, self.place), self.name, False)
 
+    def _check_file(self) -> None:
+        if file_identity(self._url) != self._file:
+            raise StorageError(self._cannot("write", f"the file was deleted or replaced since it was opened; {_OPEN_ANEW}"))
+
     def _prepare(self, connection: sa.Connection) -> None:
         """Make a new connection fit for use: the tables are there, and a writer has its lock."""
-        self._reconnected = True
-        make_or_check_tables(connection, self._url, self._write)
-        if self._write:
+        self._reconnected, writes = True, self._lock.is_held
+        make_or_check_tables(connection, self._url, writes)
+        if writes:
             self._lock.acquire(connection)
             _upgrade(connection, self._url, locked=self.name)
 
@@ -229,7 +273,7 @@ class SqlJournal:
             .where(studies.name == self.name)
         )
         row = self._first(query)
-        if row is None and not self._write:
+        if row is None and (self._study is not None or not self._write):
             names = [name for (name,) in self._rows(sa.select(studies.name).order_by(studies.id))]
             raise StudyNotFound(_not_found(self.name, self.location, names))
         if row is None:
@@ -238,6 +282,20 @@ class SqlJournal:
             self._checked = (0, first_checksum(row.header))
         self._study, self._header, self._count, self._checksum = row.id, row.header, row.events or 0, row.checksum
         self._check_end(row)
+
+    def _find_again(self) -> None:
+        """Look up how far others have continued the study; `StorageError` if what is there is not its continuation."""
+        known = self._study, self._header, self._count, self._checksum
+        study, header, count, checksum = known
+        self._find()
+        wrong = None
+        if (self._study, self._header) != (study, header):
+            wrong = "it was deleted and made anew"
+        elif self._count < count or (study is not None and self._checksum_before(count) != checksum):
+            wrong = "it was replaced by an older or another copy"
+        if wrong is not None:
+            self._study, self._header, self._count, self._checksum = known
+            raise StorageError(self._cannot("write", f"{wrong} since it was opened; {_OPEN_ANEW}"))
 
     def _check_end(self, row: Any) -> None:
         """Compare what the head says of the last event with the last event that is there."""
@@ -261,6 +319,8 @@ class SqlJournal:
     def _sound_rows(self, number: int, checksum: str) -> Iterator[Any]:
         """The rows from this number on, each compared with its checksum; `checksum` is that of the row before."""
         query = self._content(events_table.c.checksum).limit(_CHUNK)
+        if self._write:
+            query = query.where(events_table.c.number < self._count)  # others may write while the lock is released
         while rows := self._read(query.where(events_table.c.number >= number), number):
             for row in rows:
                 if row[0] != number:
@@ -320,13 +380,19 @@ class SqlJournal:
 
     def _write_with(self, work: Work[Result]) -> Result:
         """Write in a transaction, done wholly or not at all; once, however often the connection is lost."""
-        if not self._write:
-            raise StorageError(self._cannot("write", "it was opened for reading"))
-        return self._run("write", work)
+        self._check_writable()
+        with self._lock.in_use():
+            return self._run("write", work)
 
     def _run(self, verb: str, work: Work[Result]) -> Result:
         with self._explained(verb):
             return self._connection.run(work)
+
+    def _check_writable(self) -> None:
+        if not self._write:
+            raise StorageError(self._cannot("write", "it was opened for reading"))
+        if self._connection.is_closed:
+            raise StorageError(self._cannot("write", "it is closed"))
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
@@ -387,6 +453,7 @@ def _upgrade(connection: sa.Connection, url: URL, locked: str | None = None) -> 
         for name in _names(connection):
             if name != locked:
                 lock = WriterLock(url, name)
+                lock.claim()
                 lock.acquire(connection)
                 locks.callback(lock.release)
         upgrade(connection)

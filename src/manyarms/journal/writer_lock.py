@@ -2,83 +2,194 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StudyLocked
 from .connection import NotYetFree
-from .database import is_file, shown_url
+from .database import is_file, place_of, shown_url
 from .lock import FileLock
 
 _END_OWN = sa.text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
     "WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()"
 )
+_WAIT = "wait for it, stop it, or give this study another name; load_study opens it for reading"
+_USE_THAT = "use that object, or close it first with its close(); load_study opens the study for reading"
 
 
 class WriterLock:
     """Released by `release`, or when the holder's process or connection ends.
 
-    A lock file beside a SQLite file, an advisory lock in PostgreSQL; a database in memory needs none.
+    A lock file beside a SQLite file, an advisory lock in PostgreSQL; a database in memory needs none. Among the objects of one
+    process, a newer one takes the lock over from one that yields it and is not in use: such as the study of a notebook's cell
+    that is run again.
 
     Args:
         url: The URL of the database.
         name: The name of the study.
+
+    Attributes:
+        yields: Whether it may be taken over.
     """
 
     def __init__(self, url: URL, name: str) -> None:
+        self.yields = False
         self._url, self._name = url, name
         digest = blake2b(name.encode(), digest_size=7).digest()
-        self._key = int.from_bytes(digest, "big")
+        self._number = int.from_bytes(digest, "big")
         file = Path(str(url.database)).resolve() if is_file(url) else None  # through a link it is the same study
-        self._file = None if file is None else FileLock(Path(f"{file}-{digest.hex()[:8]}.lock"))
+        path = None if file is None else Path(f"{file}-{digest.hex()[:8]}.lock")
+        self._file = None if path is None else FileLock(path)
+        self._key = str(path) if path is not None else f"{place_of(url)} {name}" if self._is_on_server else None
         self._connection: sa.Connection | None = None  # the one that holds the lock, or did
+        self._claimed = False
+        self._uses = 0
+        self._mutex = threading.Lock()
+        self._process = os.getpid()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this object has the lock, or is about to take it."""
+        return self._claimed and self._process == os.getpid()
+
+    def claim(self, take_over: bool = False) -> None:
+        """Say that this object is going to hold the lock; with `take_over`, instead of an older one of this process."""
+        self._check_process()
+        if take_over and (holder := self._other_holder()) is not None:
+            holder._yield()
+        self._claimed = True
 
     def acquire(self, connection: sa.Connection) -> None:
         """Take the lock; again, where it was lost with an earlier connection.
 
         Raises:
-            StudyLocked: Another process has it.
+            StudyLocked: Another process, or another object of this process, has it.
             NotYetFree: The server still keeps it for the earlier connection.
         """
         if self._file is not None:
-            holder = self._file.acquire() if self._connection is None else None
-            if holder is not None:
-                raise StudyLocked(self._refusal(f"is being written by another process (process {holder})"))
-        elif self._url.get_backend_name() == "postgresql":
+            process = self._file.acquire() if self._connection is None else None
+            if process is not None:
+                raise self._refusal(f"is being written by another process (process {process})")
+        elif self._is_on_server:
             self._acquire_on_server(connection)
         self._connection = connection
+        if self._key is not None:
+            _register(self._key, self)
 
     def release(self) -> None:
-        """Let another process write. PostgreSQL also does this when the connection is closed."""
+        """Let others write. PostgreSQL also does this when the connection is closed."""
+        self._claimed = False
+        connection, self._connection = self._connection, None
         if self._file is not None:
             self._file.release()
-        elif self._url.get_backend_name() == "postgresql" and self._connection is not None and not self._connection.closed:
-            _call(self._connection, sa.func.pg_advisory_unlock(self._key))
-        self._connection = None
+        elif self._is_on_server and connection is not None and self._is_usable(connection):
+            _call(connection, sa.func.pg_advisory_unlock(self._number))
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """While it is entered, nothing takes the lock over. `StudyLocked` if something did before."""
+        self._check_process()
+        with self._mutex:
+            if not self._claimed:
+                raise StudyLocked(f"{self._described} is not locked by this object any more: open it again with ma.Study(...)")
+            self._uses += 1
+        try:
+            yield
+        finally:
+            with self._mutex:
+                self._uses -= 1
+
+    def _is_usable(self, connection: sa.Connection) -> bool:
+        own = self._process == os.getpid()  # not one of the process that this one was forked from
+        return own and not connection.closed and not connection.invalidated
+
+    @property
+    def _is_on_server(self) -> bool:
+        return self._url.get_backend_name() == "postgresql"
+
+    @property
+    def _described(self) -> str:
+        return f"study {self._name!r} in {shown_url(self._url)}"
+
+    def _yield(self) -> None:
+        """Let a newer object of this process have the lock, unless this one is using it."""
+        with self._mutex:
+            if self.yields and not self._uses and self._claimed:
+                with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
+                    self.release()
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise StudyLocked(
+                f"{self._described} was opened by process {self._process}, from which this process was forked: "
+                "open it again with ma.Study(...), once that process has released it"
+            )
+
+    def _other_holder(self) -> WriterLock | None:
+        holder = None if self._key is None else _registered(self._key)
+        return holder if holder is not None and holder is not self and holder.is_held else None
 
     def _acquire_on_server(self, connection: sa.Connection) -> None:
         """Take the lock. A session whose connection was cut may live on in the server, and is ended first."""
         again = self._connection is not None
         ended = _end_own_sessions(connection) if again else 0
-        if _call(connection, sa.func.pg_try_advisory_lock(self._key)):
+        if _call(connection, sa.func.pg_try_advisory_lock(self._number)):
             return
         if ended:
             raise NotYetFree("the server still keeps the study locked for the connection that was lost")
         if again:
-            raise StudyLocked(self._refusal("was taken over by another process while the connection to it was lost"))
+            raise StudyLocked(
+                f"{self._described} was taken over by another process while the connection to it was lost: {_WAIT}"
+            )
         hint = ". If that process lost its connection, the server frees the study within about a minute"
-        raise StudyLocked(self._refusal("is being written by another process") + hint)
+        raise self._refusal("is being written by another process", hint)
 
-    def _refusal(self, state: str) -> str:
-        return (
-            f"study {self._name!r} in {shown_url(self._url)} {state}: "
-            "wait for it, stop it, or give this study another name; load_study opens it for reading"
-        )
+    def _refusal(self, state: str, hint: str = "") -> StudyLocked:
+        """The error that says who holds the lock, and what to do."""
+        holder = self._other_holder()
+        if holder is None:
+            return StudyLocked(f"{self._described} {state}: {_WAIT}{hint}")
+        if holder._uses:
+            return StudyLocked(
+                f"{self._described} is being written in this process, by a Study object inside optimize, in another thread or "
+                "around this callback: wait until optimize returns, or call stop() on that object"
+            )
+        return StudyLocked(f"{self._described} is held by another Study object in this process: {_USE_THAT}")
+
+
+_guard = threading.Lock()
+_holders: weakref.WeakValueDictionary[str, WriterLock] = weakref.WeakValueDictionary()  # the last to take each lock
+
+
+def _register(key: str, lock: WriterLock) -> None:
+    with _guard:
+        _holders[key] = lock
+
+
+def _registered(key: str) -> WriterLock | None:
+    with _guard:
+        return _holders.get(key)
+
+
+def _forget_all() -> None:
+    global _guard
+    _guard = threading.Lock()  # another thread may have held it
+    _holders.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)  # they are held by the process that forked this one
 
 
 def _end_own_sessions(connection: sa.Connection) -> int:
