@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import manyarms as ma
+from manyarms.journal import MemoryJournal
 from manyarms.strategies.representation import LONGEST
+from manyarms.tally import Tally
 
 SPACE = ma.Space(x=ma.Float(0, 1))
 WIDE = ma.Space(**{f"parameter_{number}": ma.Float(0, 1) for number in range(8)})
@@ -92,7 +94,7 @@ def test_a_space_with_an_endless_repr_is_cut():
 def test_no_public_part_is_shown_by_its_address():
     for name in ma.__all__:
         kind = getattr(ma, name)
-        if isinstance(kind, type) and not issubclass(kind, (Exception, ma.StudyView)):
+        if isinstance(kind, type) and not issubclass(kind, Exception):
             assert kind.__repr__ is not object.__repr__, name
 
 
@@ -113,3 +115,83 @@ def test_the_counts_and_checkpoints_of_a_study_say_what_they_hold(tmp_path):
         study.tally.seconds = 1.23456789
         assert repr(study.tally) == "Tally(arms=3, pulls=3, failures=0, steps=3, seconds=1.23457, in_flight=0)"
         assert repr(checkpoints) == f"Checkpoints('{tmp_path}/models') with 3 checkpoints of {checkpoints.used} bytes"
+
+
+# -- studies
+
+
+def play(study, *rewards):
+    for reward in rewards:
+        study.tell(study.ask(), reward, seconds=1.5)
+    return study
+
+
+def strategy(**changed):
+    return ma.RandomSearch(SPACE, **{"budget": 20, "max_steps": 2, "seed": 0, **changed})
+
+
+STUDIES = {
+    "new": (lambda: ma.Study(strategy(), name="digits"), "Study('digits', RandomSearch, 0 of 20 steps, 0 arms, no reward yet)"),
+    "in progress": (
+        lambda: play(ma.Study(strategy()), 0.25, 0.971249, 0.5),
+        "Study('study', RandomSearch, 6 of 20 steps, 3 arms, best 0.97125 (arm 1))",
+    ),
+    "with failures": (
+        lambda: play(ma.Study(strategy()), 0.5, None, None),
+        "Study('study', RandomSearch, 6 of 20 steps, 3 arms, best 0.5 (arm 0), 2 failed pulls)",
+    ),
+    "all failed": (
+        lambda: play(ma.Study(strategy()), None),
+        "Study('study', RandomSearch, 2 of 20 steps, 1 arm, no reward, 1 failed pull)",
+    ),
+    "without limits": (
+        lambda: play(ma.Study(strategy(budget=None)), 1.0),
+        "Study('study', RandomSearch, 2 steps, 1 arm, best 1 (arm 0))",
+    ),
+    "of time and cost": (
+        lambda: play(ma.Study(strategy(budget=None), budget=ma.Budget(seconds="1h", cost=5)), 1.0),
+        "Study('study', RandomSearch, 2 steps, 1.5 of 3600 s, cost 0 of 5, 1 arm, best 1 (arm 0))",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "text"), STUDIES.values(), ids=STUDIES)
+def test_a_study_says_how_far_it_is_also_when_it_is_closed(make, text):
+    study = make()
+    assert repr(study) == text
+    study.close()
+    assert repr(study) == f"{text[:-1]}, closed)"
+
+
+def test_a_study_says_what_is_in_flight():
+    study = ma.Study(strategy())
+    study.ask()
+    assert repr(study) == "Study('study', RandomSearch, 0 of 20 steps, 1 arm, no reward yet, 1 in flight)"
+
+
+def test_a_view_says_the_same_without_replaying_the_journal(tmp_path, monkeypatch):
+    storage = tmp_path / "study.db"
+    with play(ma.Study(strategy(), storage=storage, direction="minimize"), 0.5, 0.25), ma.load_study(storage) as early:
+        pass
+    monkeypatch.setattr("manyarms.knowledge.Knowledge.replay", None)
+    with ma.load_study(storage) as view:
+        text = "StudyView('study', RandomSearch, 4 of 20 steps, 2 arms, best 0.25 (arm 1)"
+        assert repr(view) == f"{text})"
+    unsaved = "StudyView('study', RandomSearch, 4 of 20 steps, 2 arms, lowest reward 0.25, closed)"
+    assert repr(view) == unsaved  # the journal, which knows the recommended arm, is closed
+    assert repr(early) == unsaved
+
+
+def test_a_strategy_whose_best_fails_does_not_keep_its_study_from_being_shown():
+    class Broken(ma.RandomSearch):
+        def best(self):
+            raise RuntimeError("no idea")
+
+    study = ma.Study(Broken(SPACE, budget=20, seed=0))
+    play(study, 0.5)
+    assert repr(study) == "Study('study', Broken, 1 of 20 steps, 1 arm, highest reward 0.5)"
+
+
+def test_a_view_of_a_stranger_shows_no_control_characters_and_does_not_fail():
+    view = ma.StudyView(MemoryJournal("\x1b[2J"), {"strategy": "evil\x1b[2J"}, Tally())
+    assert repr(view) == r"StudyView('\x1b[2J', evil\x1b[2J, 0 steps, 0 arms, no reward yet)"

@@ -8,7 +8,7 @@ class ManyarmsError(Exception):
 
 
 class StudyLocked(ManyarmsError):
-    """Another process is writing this study."""
+    """Another process is writing this study, or another object of this process."""
 
 
 class StudyMismatch(ManyarmsError):

@@ -130,6 +130,7 @@ class Study(StudyView):
         header = {**header, "checkpoints": str(checkpoints.directory)}  # wherever they are now
         super().__init__(journal, header, knowledge.tally, knowledge)
         self._knowledge: Knowledge = knowledge
+        self._turns = Turns(journal)
         self.seed: int = header["seed"]
         self._pending: list[Event] = []  # not yet in the journal: asks wait for the next commit, which costs a disk sync
         self._unlearned: list[tuple[Outcome, Event]] = []  # ended, but not yet in the journal
@@ -145,8 +146,8 @@ class Study(StudyView):
         self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
         self._set_budget(wanted, self._budget)
-        self._commit()
-        self._turns = Turns(journal)
+        if self._pending:
+            self._commit()
 
     # -- asking and telling
 

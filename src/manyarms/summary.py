@@ -13,6 +13,8 @@ from .tally import Tally
 if TYPE_CHECKING:
     from .view import StudyView
 
+_LONGEST = 80  # characters of a name that may be anybody's
+
 
 def remaining(limits: Budget | None, tally: Tally) -> dict[str, float]:
     """What is left of each limit that there is; 0 where it is reached."""
@@ -25,7 +27,7 @@ def remaining(limits: Budget | None, tally: Tally) -> dict[str, float]:
 
 def summary(study: StudyView) -> str:
     """What the study is and how far it got, such as `Study('digits', ASHA, 120 of 500 steps, 14 arms, best 0.97 (arm 3))`."""
-    strategy = str(study.header.get("strategy", "")).rpartition(".")[2]
+    strategy = str(study.header.get("strategy", "")).rpartition(".")[2][:_LONGEST]
     parts = [repr(study.name), strategy, *_spent(study), _count(len(study.tally.arms), "arm"), *_results(study), *_state(study)]
     return safe_text(f"{type(study).__name__}({', '.join(parts)})")
 

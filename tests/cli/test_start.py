@@ -252,13 +252,17 @@ def test_a_script_that_fails_while_it_is_loaded_shows_where_and_nothing_of_ours(
 
 
 def test_a_study_that_another_process_writes_is_refused(trained):
-    strategy = ma.MutantUCB(ma.Space(), budget=40)
-    with ma.Study(strategy, storage="manyarms.db", name="held"):
-        assert refused(
-            trained("run", "train.py:whole", "--budget", 9, "--name", "held"), 1, "is being written by another process"
-        )
-        assert refused(trained("gc", "manyarms.db", "held"), 1, "is being written by another process")
+    process = start("run", "train.py:slowly", "--budget", 30, "--max-steps", 3, "--name", "held", "--quiet")
+    try:
+        for _ in range(3):  # the third goes on until there is a file
+            assert process.stdout.readline() == "step\n"
+        message = f"is being written by another process (process {process.pid})"
+        assert refused(trained("run", "train.py:whole", "--budget", 9, "--name", "held"), 1, message)
+        assert refused(trained("gc", "manyarms.db", "held"), 1, message)
         assert trained("status").code == trained("verify", "manyarms.db", "held").code == 0
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
 
 
 # -- resume
@@ -392,7 +396,9 @@ def test_ctrl_c_ends_a_run_with_130_and_resume_goes_on(manyarms, times):
         process.send_signal(signal.SIGINT)
     else:
         Path("go").touch()
-    assert "Traceback" not in process.stderr.read()
+    rest = process.stderr.read()
+    assert "Traceback" not in rest
+    assert ("interrupted with 27 steps left" in rest) == (times == 1)
     assert process.wait(timeout=PATIENCE) == 130
     (row,) = manyarms("status", "--json").data
     assert row["pulls"] == 4 - times

@@ -418,6 +418,16 @@ def test_a_study_can_be_extended_by_optimize(storage, stored):
     assert [event.data for event in study.journal.events() if event.kind == "budget"] == [{"budget": 40}, {"budget": 30}]
 
 
+def test_the_models_of_a_study_in_memory_stay_until_it_is_closed():
+    study = tune(None, 20)
+    place = study.checkpoint_of(study.best().id)
+    study.optimize(saving, budget=40, progress=False)
+    assert study.tally.steps >= 38 and study.tally.retrained == 0
+    assert study.best_model() is not None
+    study.close()
+    assert not place.parent.exists()
+
+
 def test_extending_decides_and_records_what_opening_with_a_larger_budget_does(tmp_path):
     one = opened(f"{tmp_path}/one.db", 20)
     one.optimize(height, progress=False)

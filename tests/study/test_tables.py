@@ -104,6 +104,7 @@ def test_a_snapshot_without_the_columns_of_arms_is_not_used(storage):
         arms = study.arms_dataframe()
         state = json.loads(study._knowledge.state())
         state["tally"]["arms"] = [row[:7] for row in state["tally"]["arms"]]  # as an earlier version wrote them
+        study.journal.acquire()  # which optimize has released
         study.journal.save_snapshot(study.tally.events, json.dumps(state))
     with ma.load_study(storage) as view:
         pd.testing.assert_frame_equal(view.arms_dataframe(), arms)
@@ -112,6 +113,7 @@ def test_a_snapshot_without_the_columns_of_arms_is_not_used(storage):
 def test_a_snapshot_keeps_the_columns_of_arms(storage):
     with ma.Study(ma.Hyperband(SPACE, budget=12, max_steps=3, seed=0), storage=storage) as study:
         study.optimize(returning, progress=False)
+        study.journal.acquire()  # which optimize has released
         study._save_snapshot()
         arms = study.arms_dataframe()
     with ma.load_study(storage) as view:

@@ -22,6 +22,7 @@ from ..strategies import strategy_class
 from ..tuning import tune
 from .look import print_status
 from .stored import DEFAULT, add_study, chosen_name, default_storage, stored_study
+from .terminal import say
 
 _RUN = """examples:
   manyarms run train.py:train --budget 500
@@ -143,7 +144,16 @@ def _search(origin: Mapping[str, Any], budget: int | str | Budget, options: argp
     )
     with study:
         print_status(study)
+        if study.interrupted:
+            say(f"interrupted{_left(study.remaining)}. Run the same command again, or `manyarms resume`, to continue")
         return 130 if study.interrupted else 0
+
+
+def _left(remaining: Mapping[str, float]) -> str:
+    """What is left of the budget, if it has a limit."""
+    units = {"steps": "steps", "seconds": "s of training", "cost": "of the cost"}
+    parts = [f"{amount:.6g} {units[name]}" for name, amount in remaining.items()]
+    return f" with {' and '.join(parts)} left" if parts else ""
 
 
 def load_module(path: str) -> ModuleType:
