@@ -130,7 +130,6 @@ class Study(StudyView):
         header = {**header, "checkpoints": str(checkpoints.directory)}  # wherever they are now
         super().__init__(journal, header, knowledge.tally, knowledge)
         self._knowledge: Knowledge = knowledge
-        self._turns = Turns(journal)
         self.seed: int = header["seed"]
         self._pending: list[Event] = []  # not yet in the journal: asks wait for the next commit, which costs a disk sync
         self._unlearned: list[tuple[Outcome, Event]] = []  # ended, but not yet in the journal
@@ -145,6 +144,7 @@ class Study(StudyView):
         self._torn = False  # interrupted where what is in memory may differ from what is in the journal
         self.interrupted = False
         self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
+        self._turns = Turns(journal)
         self._set_budget(wanted, self._budget)
         if self._pending:
             self._commit()
@@ -159,7 +159,10 @@ class Study(StudyView):
         Args:
             context: handed on to a strategy whose user chooses it, such as `ContextualTreeUCB` with `schedule=None`.
         """
-        self._hold()
+        with self._held():
+            return self._ask(context)
+
+    def _ask(self, context: int | None) -> Pull | None:
         if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
             return None
         while self._orphans:
@@ -198,7 +201,10 @@ class Study(StudyView):
 
         All of it is checked before any of it is written: a `ValueError` or `TypeError` leaves the study as it was.
         """
-        self._hold()
+        with self._held():
+            self._record(outcomes)
+
+    def _record(self, outcomes: Iterable[Outcome]) -> None:
         given = [checked_outcome(outcome) for outcome in outcomes]
         awaited = [outcome for outcome in given if self._is_awaited(outcome.pull)]
         try:
@@ -240,21 +246,23 @@ class Study(StudyView):
 
     # -- being the writer
 
-    def _hold(self) -> None:
-        """Be the writer: take the lock if it was released, and learn what others wrote meanwhile."""
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Be the writer: take the lock if it was released, and learn what others wrote meanwhile. It is not released after."""
         self._check_open()
         if self._running:
+            yield
             return
-        if self._turns.is_writer:
-            self._catch_up()  # with another object that has the same journal
-            return
-        self._turns.take()
-        try:
-            self._catch_up()
-            self._open_checkpoints()
-        except BaseException:
-            self._turns.release()
-            raise
+        taken = self._turns.take()
+        with self._turns.writing():
+            try:
+                self._catch_up()
+                if taken:
+                    self._open_checkpoints()
+            except BaseException:
+                self._turns.release()
+                raise
+            yield
 
     def _catch_up(self) -> None:
         """Learn what other objects appended to the journal."""
@@ -287,8 +295,7 @@ class Study(StudyView):
                 f"study {self.name!r} is inside optimize in this process, in another thread or around this callback: "
                 "wait until it returns, or call stop()"
             )
-        self._hold()
-        with self._turns.writing():
+        with self._held():
             self._running = True
             try:
                 yield
@@ -367,13 +374,13 @@ class Study(StudyView):
 
     def task(self, pull: Pull, slots: int = 1) -> Task:
         """All that a worker needs to run a pull, where up to `slots` run at once."""
-        self._hold()
-        return self._saves.task(pull, slots)
+        with self._held():
+            return self._saves.task(pull, slots)
 
     def lose(self, checkpoint: str) -> None:
         """A checkpoint turned out to be corrupt."""
-        self._hold()
-        self._saves.lose(checkpoint)
+        with self._held():
+            self._saves.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
         """What the recommended arm saved last. If that is lost it is trained again, with this function or the one used last.

@@ -35,10 +35,16 @@ class Turns:
         """Whether others have written to the journal, in which this object knows of so many events."""
         return hasattr(self._journal, "__len__") and len(self._journal) != own
 
-    def take(self) -> None:
-        """Become the writer. `StudyLocked` if another process is, or another object of this process."""
-        if self._shared is not None and not self._shared.is_writer:
-            self._shared.acquire()
+    def take(self) -> bool:
+        """Become the writer, unless it is. `StudyLocked` if another process is, or another object of this process.
+
+        Returns:
+            Whether the lock was taken now, so that others may have written since it was released.
+        """
+        if self._shared is None or self._shared.is_writer:
+            return False
+        self._shared.acquire()
+        return True
 
     def release(self) -> None:
         """Let others write."""

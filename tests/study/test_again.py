@@ -15,6 +15,7 @@ import manyarms as ma
 from manyarms.audit import audit
 from manyarms.errors import StudyClosed
 from manyarms.journal import MemoryJournal
+from manyarms.turns import learn_from_others
 
 from .searches import SPACE, height, outline, search
 
@@ -278,6 +279,25 @@ def test_a_study_inside_optimize_is_not_taken_over(storage):
 
     study.optimize(height, budget=5, progress=False, callbacks=[open_again])
     assert len(refusals) == 2 and study.tally.pulls == 5
+
+
+def test_a_study_that_learns_what_others_wrote_is_not_taken_over_meanwhile(storage, monkeypatch):
+    older = opened(storage)
+    newer = opened(storage)
+    play(newer, 3)
+    newer.close()
+    refusals = []
+
+    def learn(*given, **options):
+        with pytest.raises(ma.StudyLocked, match="in this process") as raised:
+            opened(storage)
+        refusals.append(raised.value)
+        return learn_from_others(*given, **options)
+
+    monkeypatch.setattr("manyarms.study.learn_from_others", learn)
+    play(older, 3)
+    assert len(refusals) == 1
+    assert outline(older) == uninterrupted(6)
 
 
 def test_two_studies_in_one_file_do_not_take_each_other_over(storage):

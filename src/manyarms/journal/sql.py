@@ -202,12 +202,8 @@ class SqlJournal:
         self._check_writable()
         self._lock.claim()
         try:
-            if self.place is not None:  # a database in memory would be lost with its connection
-                self._check_file()
-                self._connection.drop()
-            self._run("open", lambda connection: None)
-            self._find_again()
-            self._reconnected = False
+            with self._lock.in_use():
+                self._connect_again()
         except BaseException:
             self.release()
             raise
@@ -230,6 +226,15 @@ class SqlJournal:
                 f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead"
             )
         return SqlJournal, (url_to_reopen(self._url, self.place), self.name, False)
+
+    def _connect_again(self) -> None:
+        """Make a new connection, which takes the lock, and find the end of the journal."""
+        if self.place is not None:  # a database in memory would be lost with its connection
+            self._check_file()
+            self._connection.drop()
+        self._run("open", lambda connection: None)
+        self._find_again()
+        self._reconnected = False
 
     def _check_file(self) -> None:
         if file_identity(self._url) != self._file:
