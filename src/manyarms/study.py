@@ -419,8 +419,9 @@ class Study(StudyView):
             function: `train(pull)` trains a slice and returns its reward, or a dict with "reward", "cost" and other metrics;
                 `train(config)` is one whole training. One with a method `check_saved(directory)` may refuse to go on with
                 what was saved there.
-            budget: A new total, over all runs, as for `tune`: a number of steps, text such as "8h", or a `Budget`. It is
-                recorded in the journal. Less than what is spent starts nothing. By default the study keeps its budget.
+            budget: A new total, over all runs, as for `tune`: a number of steps, text such as "8h", or a `Budget`. It
+                replaces all limits of the study and is recorded in the journal. Less than what is spent starts nothing. By
+                default the study keeps its limits.
             workers: processes that train at once; 1 trains in this process.
             timeout: Seconds, or text such as "8h", after which this call starts no more pulls. Those in flight end at their
                 next `pull.report`, or else when they are done.

@@ -300,6 +300,15 @@ def test_a_study_that_learns_what_others_wrote_is_not_taken_over_meanwhile(stora
     assert outline(older) == uninterrupted(6)
 
 
+def test_an_opening_that_is_refused_leaves_the_older_object_able_to_continue(storage):
+    older = opened(storage)
+    play(older, 3)
+    with pytest.raises(ma.StudyMismatch):
+        ma.Study(search(100, seed=1), storage=storage)
+    play(older, 3)
+    assert outline(older) == uninterrupted(6)
+
+
 def test_two_studies_in_one_file_do_not_take_each_other_over(storage):
     one, two = opened(storage, name="one"), opened(storage, name="two")
     for _ in range(3):
