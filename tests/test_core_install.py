@@ -35,7 +35,7 @@ LAYERS = [
     {"journal", "checkpoints", "budget"},
     {"runners"},
     {"tally"},
-    {"knowledge", "rebuild", "plan", "progress", "search_log", "interrupt", "frames", "time_limits"},
+    {"knowledge", "rebuild", "recommendation", "plan", "progress", "search_log", "interrupt", "frames", "time_limits"},
     {"outcomes", "restoring"},
     {"header", "places", "saves", "summary"},
     {"view", "turns"},

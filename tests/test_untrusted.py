@@ -205,7 +205,7 @@ def test_a_link_in_place_of_a_checkpoint_is_neither_loaded_nor_followed(manyarms
     assert not is_sound(best)
     assert "checkpoint: None" in manyarms("best", "sent/study.db").out
     with opened("sent/study.db") as study:
-        assert study.model(arm, chained.train)["steps"] == study.tally.arms[arm].steps
+        assert study.model(arm, chained.train)["steps"] == study.best_step
         with pytest.raises(ma.CheckpointLost):
             study.model(arm)
     use_everything(manyarms)

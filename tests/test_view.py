@@ -112,11 +112,11 @@ def test_a_missing_study_is_refused_with_the_names_of_those_there(storage, tmp_p
 
 
 @pytest.mark.parametrize(("direction", "best"), [("maximize", max), ("minimize", min)])
-def test_a_study_of_a_space_of_ones_own_falls_back_to_the_best_last_reward(storage, direction, best):
+def test_a_study_of_a_space_of_ones_own_falls_back_to_the_best_reward(storage, direction, best):
     with run(storage, direction=direction, space=Walk()) as study, ma.load_study(storage) as view:
         arms = study.arms_dataframe()
         sound = arms[arms["status"].isin(["paused", "done"])]
-        assert view.best_reward == best(sound["reward"])
+        assert view.best_reward == best(sound["best_reward"])
         assert view.best_config == study.tally.arms[view.best().id].arm.config
         pd.testing.assert_frame_equal(view.arms_dataframe(), arms)
         pd.testing.assert_frame_equal(view.pulls_dataframe(), study.pulls_dataframe())

@@ -14,6 +14,7 @@ from .header import restored_strategy, stored_header
 from .journal import Event, Journal
 from .knowledge import Knowledge
 from .places import directories, find_checkpoint
+from .recommendation import Recommendation, recommend, stored_recommendation
 from .tally import Tally
 
 Watch = Callable[[str, int, int], None]
@@ -52,7 +53,7 @@ class _Beginning:
     def snapshot(self) -> tuple[int, str] | None:
         return self._snapshot
 
-    def recommendation(self) -> tuple[int, int] | None:
+    def recommendation(self) -> tuple[int, str] | None:
         return self._recommendation
 
     def events(self, since: int = 0) -> Iterator[Event]:
@@ -67,7 +68,7 @@ def _audit(journal: _Beginning, header: Mapping[str, Any] | None, replay: bool, 
     if header is None:
         yield "the study has no header"
         return
-    tally = Tally()
+    tally = Tally(header["direction"])
     wrong = list(audit_events(journal.events(), header, tally))
     if not wrong and tally.events < len(journal):
         wrong.append(f"{len(journal)} events are numbered, but {len(journal) - tally.events} of them are missing")
@@ -145,9 +146,10 @@ def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[st
         return
     if whole is None:
         return
-    best = whole.strategy.best().id if whole.tally.pulls else None
-    if recommendation is not None and recommendation[0] == len(journal) and recommendation[1] != best:
-        yield f"arm {recommendation[1]} is stored as the recommended one, but the strategy recommends arm {best}"
+    best = recommend(whole.strategy, whole.tally) if whole.tally.pulls else None
+    stored = stored_recommendation(recommendation[1]) if recommendation is not None else None
+    if recommendation is not None and recommendation[0] == len(journal) and stored is not None and stored != best:
+        yield f"{_said_of(stored)} is stored as the recommendation, but the strategy recommends {_said_of(best)}"
     if snapshot is None:
         return
     try:
@@ -158,6 +160,12 @@ def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[st
         return
     if short is not None and whole.state() != short.state():
         yield "the snapshot does not lead to the state that the whole journal does"
+
+
+def _said_of(recommendation: Recommendation | None) -> str:
+    if recommendation is None:
+        return "no arm"
+    return f"arm {recommendation.arm} at step {recommendation.step} with reward {recommendation.reward:.6g}"
 
 
 def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | None = None) -> Knowledge | None:
@@ -176,11 +184,12 @@ def _audit_checkpoints(tally: Tally, places: Sequence[Path], watch: Watch) -> It
     """Whether the checkpoints that are there are whole. One that is not there is no fault: it is trained again."""
     for number, (id, record) in enumerate(tally.arms.items()):
         watch("reading checkpoints", number, len(tally.arms))
-        path = find_checkpoint(places, record.checkpoint) if record.checkpoint is not None else None
-        if path is None or not is_checkpoint(path) or is_sound(path):
-            continue
-        if is_checkpoint(path):  # else it was dropped by a running study while it was looked at
-            yield f"the checkpoint of arm {id} is corrupt: {path}"
+        for name in dict.fromkeys((record.checkpoint, record.best_checkpoint)):
+            path = find_checkpoint(places, name) if name is not None else None
+            if path is None or not is_checkpoint(path) or is_sound(path):
+                continue
+            if is_checkpoint(path):  # else it was dropped by a running study while it was looked at
+                yield f"the checkpoint of arm {id} is corrupt: {path}"
 
 
 def _said(error: Exception) -> str:

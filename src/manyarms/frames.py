@@ -33,6 +33,8 @@ def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
             "parents": list(record.arm.parents),
             "steps": record.steps,
             "reward": record.reward,
+            "best_reward": record.best_reward,
+            "best_step": record.best_step if record.best_reward is not None else None,
             "status": arm_status(id in tally.in_flight, record.failed, record.steps, max_steps),
             "config": record.arm.config,
         }

@@ -34,7 +34,7 @@ class Knowledge:
         self.complete = complete(strategy)
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
-        self.tally = Tally()
+        self.tally = Tally(direction)
 
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
         """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""

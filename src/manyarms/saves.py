@@ -12,9 +12,11 @@ from .core import Outcome, Pull
 from .errors import CheckpointLost, ManyarmsWarning
 from .knowledge import Knowledge
 from .rebuild import pull_seed, recipe
+from .recommendation import best_state
 from .runners.execute import Function, retrain
 from .runners.states import SavedState
 from .runners.task import Slice, Task
+from .strategies import takes_mean
 from .tally import Flight
 
 
@@ -73,10 +75,20 @@ class Saves:
         elif outcome.unsaved is not None:
             self.checkpoints.note_refused(outcome.size)
             self._warn(f"arm {arm.id} could not save its state ({outcome.unsaved}); where needed it is trained again")
-        current = {self._tally.arms[id].checkpoint for id in (arm.id, *arm.parents[:1])}
-        old = {name for name in (flight.previous, flight.parent) if name is not None} - current
-        if old:
+        old = {flight.previous, flight.parent, flight.best} - self._kept(arm.id)
+        if arm.parents and flight.parent in old:
+            old -= self._kept(arm.parents[0])
+        if old := {name for name in old if name is not None}:
             self.checkpoints.drop(old - self._leased())
+
+    def _kept(self, arm: int) -> set[str | None]:
+        """The states of an arm that are kept: its newest, to train on, and its best."""
+        record = self._tally.arms[arm]
+        return {record.checkpoint, self._best_state(arm)[0]}
+
+    def _best_state(self, arm: int) -> tuple[str | None, int]:
+        """The checkpoint with the best state of an arm, and its step."""
+        return best_state(self._tally.arms[arm], takes_mean(self._knowledge.strategy, arm))
 
     def check(self, function: Function) -> None:
         """Let a function that can tell refuse to go on with what another one saved."""
@@ -90,16 +102,16 @@ class Saves:
                 return
 
     def model(self, arm: int, function: Function | None) -> Any:
-        """What the arm saved last; trained again with the function if it is lost."""
-        record = self._tally.arms[arm]
-        if record.checkpoint is None:
+        """What the arm saved where it was best; trained again with the function if it is lost."""
+        checkpoint, step = self._best_state(arm)
+        if checkpoint is None:
             raise CheckpointLost(f"arm {arm} saved nothing: call pull.save(model) in the function")
-        path = self._find_sound(record.checkpoint)
+        path = self._find_sound(checkpoint)
         if path is not None:
             return _loaded(arm, path, function)
         if function is None:
             raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
-        parts = recipe(self._tally.arms, arm, record.steps, self._seed, self._find_sound)
+        parts = recipe(self._tally.arms, arm, step, self._seed, self._find_sound)
         with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
             return _loaded(arm, retrain(function, parts, Path(scratch))[arm], function)
 
@@ -126,9 +138,10 @@ class Saves:
 
     def _evict(self, excess: int) -> None:
         arms, known = self._tally.arms, self._knowledge.complete
-        owner = {record.checkpoint: id for id, record in arms.items() if record.checkpoint is not None}
+        states = ((name, id) for id, record in arms.items() for name in (record.best_checkpoint, record.checkpoint))
+        owner = {name: id for name, id in states if name is not None}
         needed = self._leased()
-        if self._tally.pulls and (best := arms[self._knowledge.strategy.best().id].checkpoint) is not None:
+        if self._tally.pulls and (best := self._best_state(self._knowledge.strategy.best().id)[0]) is not None:
             needed.add(best)
         promise = known.promise if known is not None else lambda arm: float(arms[arm].steps)
         self.checkpoints.evict(excess, owner, promise, needed)

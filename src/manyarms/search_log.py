@@ -49,7 +49,7 @@ class SearchLog:
         self._began = self._next_status = self._next_best = self._clock()
         self._next_status += _STATUS_EVERY
         self._before = tally.pulls + tally.failures
-        rewards = [record.reward for record in tally.arms.values() if record.reward is not None]
+        rewards = [record.best_reward for record in tally.arms.values() if record.best_reward is not None]
         self._best = max(rewards, key=lambda reward: self._sign * reward, default=None)
         start = f"resumed from {tally.events} events, {tally.steps} steps spent" if tally.events else "new"
         self._log(logging.INFO, f"{self._study.header['strategy']}, budget {self._limits()}, {start}")

@@ -368,7 +368,7 @@ class Study(StudyView):
         self._recommendation_covers = self.tally.events
         if self.tally.pulls:
             with suppress(StorageError):
-                self.journal.save_recommendation(self.tally.events, self.best().id)
+                self.journal.save_recommendation(self.tally.events, self.recommendation().text())
 
     # -- models
 
@@ -383,7 +383,7 @@ class Study(StudyView):
             self._saves.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
-        """What the recommended arm saved last. If that is lost it is trained again, with this function or the one used last.
+        """What the recommended arm saved at `best_step`. If that is lost it is trained again, by this function or the last one.
 
         That is the object given to `pull.save`, loaded as `pull.load` does, or what `load_model(directory)` of the function
         makes of the arm's files. `CheckpointLost` if there is neither.
@@ -391,7 +391,7 @@ class Study(StudyView):
         return self.model(self.best().id, function)
 
     def model(self, arm: int, function: Function | None = None) -> Any:
-        """What this arm saved last, as `best_model` gives that of the recommended one."""
+        """What this arm saved where it was best, as `best_model` gives that of the recommended one."""
         return self._saves.model(arm, function or self._function)
 
     # -- running

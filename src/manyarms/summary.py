@@ -56,11 +56,12 @@ def _results(study: StudyView) -> Iterator[str]:
 
 
 def _best(study: StudyView) -> str:
-    """The recommended arm where that is known without replaying the journal, else the best last reward."""
+    """The recommended arm where that is known without replaying the journal, else the best reward."""
     with suppress(Exception):
         if study.knows_best:
             return f"best {study.best_reward:.5g} (arm {study.best().id})"
-    rewards = [record.reward for record in study.tally.arms.values() if record.reward is not None and not record.failed]
+    sound = [record for record in study.tally.arms.values() if not record.failed]
+    rewards = [record.best_reward for record in sound if record.best_reward is not None]
     if not rewards:
         return "no reward"
     is_max = study.header.get("direction") != "minimize"

@@ -37,6 +37,10 @@ class ArmRecord:
         seconds: Time that its pulls took, failed ones included.
         checkpoint_bytes: Size of what it saved last; None if that is not known.
         metric_names, metric_values: The metrics of its last told pull.
+        total: The sum of its rewards.
+        best_reward: The best of its rewards; of equal ones the last.
+        best_step: The step at which it got that one.
+        best_checkpoint: The name of what it saved there; None if it saved nothing.
     """
 
     arm: Arm
@@ -50,6 +54,10 @@ class ArmRecord:
     checkpoint_bytes: int | None = None
     metric_names: tuple[str, ...] = ()
     metric_values: tuple[float, ...] = ()
+    total: float = 0.0
+    best_reward: float | None = None
+    best_step: int = 0
+    best_checkpoint: str | None = None
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -61,18 +69,27 @@ class ArmRecord:
         """How many steps it was trained."""
         return self.stops[-1] if self.stops else 0
 
+    @property
+    def mean_reward(self) -> float | None:
+        """The mean of its rewards."""
+        return self.total / len(self.stops) if self.stops else None
+
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A pull that was asked for and not yet told, and the checkpoints it may load."""
+    """A pull that was asked for and not yet told, the checkpoints it may load, and the best one of its arm so far."""
 
     pull: Pull
     previous: str | None
     parent: str | None
+    best: str | None
 
 
 class Tally:
     """Counts of a study, kept up by its events.
+
+    Args:
+        direction: "maximize" or "minimize": which rewards are better.
 
     Attributes:
         events: how many were counted.
@@ -86,7 +103,8 @@ class Tally:
             were; the study's first are in the header.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, direction: str) -> None:
+        self._sign = 1.0 if direction == "maximize" else -1.0
         self.events = 0
         self.steps = 0
         self.seconds = 0.0
@@ -128,7 +146,8 @@ class Tally:
         if event.start == 0 and record.arm.parents:
             source = self.arms[record.arm.parents[0]]
             record.born_at, parent = source.steps, source.checkpoint
-        self.in_flight[event.arm] = Flight(Pull(record.arm, event.start, event.stop), record.checkpoint, parent)
+        pull = Pull(record.arm, event.start, event.stop)
+        self.in_flight[event.arm] = Flight(pull, record.checkpoint, parent, record.best_checkpoint)
 
     def _ended(self, event: Event) -> None:
         assert event.arm is not None and event.start is not None and event.stop is not None
@@ -154,17 +173,26 @@ class Tally:
         record.checkpoint_bytes = data.get("checkpoint_bytes")
         metrics = data.get("metrics", {})
         record.metric_names, record.metric_values = _shared(tuple(metrics)), tuple(metrics.values())
+        self._compare(record, event.reward)
+
+    def _compare(self, record: ArmRecord, reward: float | None) -> None:
+        """Note where the arm was best."""
+        if reward is None:  # in no journal that a study wrote
+            return
+        record.total += reward
+        if record.best_reward is None or self._sign * reward >= self._sign * record.best_reward:
+            record.best_reward, record.best_step, record.best_checkpoint = reward, record.steps, record.checkpoint
 
     def needed(self) -> set[str]:
-        """The checkpoints that may be loaded again: each arm's last, and what the pulls in flight began from."""
-        names = {record.checkpoint for record in self.arms.values()}
+        """The checkpoints that may be loaded again: each arm's last and best, and what the pulls in flight began from."""
+        names = {name for record in self.arms.values() for name in (record.checkpoint, record.best_checkpoint)}
         for flight in self.in_flight.values():
             names |= {flight.previous, flight.parent}
         return {name for name in names if name is not None}
 
     def clear(self) -> None:
         """Forget everything."""
-        self.load(Tally().state(), [])
+        self.load(Tally("maximize").state(), [])  # the direction is not part of it
 
     def state(self) -> dict[str, Any]:
         """The counts as JSON; the arms' configs are the strategy's to keep."""
@@ -173,7 +201,7 @@ class Tally:
             "reasons": dict(self.reasons),
             "budget": self.budget,
             "arms": [[id, *_row(record)] for id, record in self.arms.items()],
-            "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent] for id, f in self.in_flight.items()],
+            "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent, f.best] for id, f in self.in_flight.items()],
         }
 
     def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
@@ -185,8 +213,7 @@ class Tally:
         for id, *row in state["arms"]:
             self.arms[id] = _record(arms[id], row)
         self.in_flight = {
-            id: Flight(Pull(arms[id], start, stop), _check_name(previous), _check_name(parent))
-            for id, start, stop, previous, parent in state["in_flight"]
+            id: Flight(Pull(arms[id], start, stop), *map(_check_name, names)) for id, start, stop, *names in state["in_flight"]
         }
 
 
@@ -194,12 +221,14 @@ def _row(record: ArmRecord) -> list[Any]:
     """An arm's record as JSON, without the arm."""
     counts = [record.reward, record.failed, record.checkpoint, record.born_at, record.inherited]
     more = [record.seconds, record.checkpoint_bytes, list(record.metric_names), list(record.metric_values)]
-    return [list(record.stops), *counts, *more]
+    best = [record.total, record.best_reward, record.best_step, record.best_checkpoint]
+    return [list(record.stops), *counts, *more, *best]
 
 
 def _record(arm: Arm, row: list[Any]) -> ArmRecord:
     """The record that `_row` wrote; an older row, which is shorter, is a `ValueError`, so that the journal is read instead."""
-    stops, reward, failed, checkpoint, born_at, inherited, seconds, size, names, values = row
+    stops, reward, failed, checkpoint, born_at, inherited, seconds, size, names, values, *best = row
+    total, best_reward, best_step, best_checkpoint = best
     return ArmRecord(
         arm,
         _shared(tuple(stops)),
@@ -212,6 +241,10 @@ def _record(arm: Arm, row: list[Any]) -> ArmRecord:
         size,
         _shared(tuple(names)),
         tuple(values),
+        total,
+        best_reward,
+        best_step,
+        _check_name(best_checkpoint),
     )
 
 

@@ -17,7 +17,9 @@ from .header import restored_strategy, stored_header
 from .journal import Journal, open_journal
 from .knowledge import Knowledge
 from .places import directories, find_checkpoint
+from .recommendation import Recommendation, best_state, recommend, recommended, stored_recommendation
 from .spaces import as_space
+from .strategies import takes_mean
 from .summary import remaining, summary
 from .tally import Tally
 
@@ -54,10 +56,7 @@ class StudyView:
     @property
     def knows_best(self) -> bool:
         """Whether `best()` can answer without replaying the journal."""
-        if self._knowledge is not None:
-            return True
-        saved = self.journal.recommendation()
-        return saved is not None and saved[0] == self.tally.events
+        return self._knowledge is not None or self._stored_recommendation() is not None
 
     @property
     def max_steps(self) -> int | None:
@@ -66,19 +65,30 @@ class StudyView:
         return settings.get("max_steps") if settings else None
 
     def best(self) -> Arm:
-        """The recommended arm, by the rule of the strategy; where that cannot be known, the best last reward."""
+        """The recommended arm, by the rule of the strategy; where that cannot be known, the one with the best reward."""
+        if self._knowledge is not None and self.tally.pulls:
+            return self._knowledge.strategy.best()
+        return self.tally.arms[self.recommendation().arm].arm
+
+    def recommendation(self) -> Recommendation:
+        """The recommended arm with the step at which it was best and its reward there."""
         if not self.tally.pulls:
             raise NoResult(self._no_result())
-        if self._knowledge is not None:
-            return self._knowledge.strategy.best()
-        saved = self.journal.recommendation()
-        if saved is not None and saved[0] == self.tally.events:
-            return self.tally.arms[saved[1]].arm
+        if self._knowledge is None and (stored := self._stored_recommendation()) is not None:
+            return stored
         self._replay()
-        return self.best() if self._knowledge is not None else self._best_last_reward()
+        return recommend(self._knowledge.strategy, self.tally) if self._knowledge is not None else self._best_reward()
+
+    def _stored_recommendation(self) -> Recommendation | None:
+        """What the writer stored, if nothing has happened since."""
+        saved = self.journal.recommendation()
+        found = stored_recommendation(saved[1]) if saved is not None and saved[0] == self.tally.events else None
+        return found if found is not None and found.arm in self.tally.arms else None
 
     def _replay(self) -> None:
         """Replay the journal into the strategy, unless it is the user's own or another version made other decisions."""
+        if self._knowledge is not None:
+            return
         strategy = restored_strategy(self.header)
         knowledge = None if strategy is None else Knowledge(strategy, self.header["direction"], self.header["bounds"])
         if knowledge is not None:
@@ -86,10 +96,10 @@ class StudyView:
                 knowledge.replay(self.journal, until=self.tally.events)
                 self._knowledge, self.tally = knowledge, knowledge.tally
 
-    def _best_last_reward(self) -> Arm:
+    def _best_reward(self) -> Recommendation:
         sign = 1.0 if self.header["direction"] == "maximize" else -1.0
-        trained = [record for record in self.tally.arms.values() if record.reward is not None]
-        return max(trained, key=lambda record: (not record.failed, sign * (record.reward or 0.0))).arm
+        trained = [record for record in self.tally.arms.values() if record.best_reward is not None]
+        return recommended(max(trained, key=lambda record: (not record.failed, sign * (record.best_reward or 0.0))), False)
 
     def _no_result(self) -> str:
         if not self.tally.failures:
@@ -104,11 +114,16 @@ class StudyView:
 
     @property
     def best_reward(self) -> float:
-        """The last reward of the recommended arm, as the function returned it."""
-        best = self.best()
-        reward = self.tally.arms[best.id].reward
-        assert reward is not None
-        return reward
+        """The best reward of the recommended arm, as the function returned it.
+
+        Where the strategy takes rewards for repeated measurements of one value, it is their mean.
+        """
+        return self.recommendation().reward
+
+    @property
+    def best_step(self) -> int:
+        """The step at which the recommended arm was best: `best_model()` is what it saved there."""
+        return self.recommendation().step
 
     @property
     def budget(self) -> int | None:
@@ -132,17 +147,23 @@ class StudyView:
         return remaining(self.limits, self.tally)
 
     def checkpoint_of(self, arm: int) -> Path | None:
-        """Where the arm saved its state last, if it did; it may have been deleted since."""
-        name = self.tally.arms[arm].checkpoint
+        """The directory of the arm's best state, if it saved any; it may have been deleted since."""
+        record = self.tally.arms[arm]
+        if record.best_reward is None:
+            return None
+        known = self._knowledge
+        by_mean = self.recommendation().by_mean if known is None else takes_mean(known.strategy, arm)
+        name, _ = best_state(record, by_mean)
         return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
 
     def arms_dataframe(self) -> pd.DataFrame:
-        """A row for each arm: arm, parents, steps, reward, status, seconds, config, and the metrics of its last pull.
+        """A row for each arm, with its config and the metrics of its last pull.
 
-        Each value of the config has a column `config_<name>`, each value of a nested dict one such as `config_model.depth`.
+        `reward` is its last reward, `best_reward` the best one, and `best_step` the step at which it got that. Each value of
+        the config has a column `config_<name>`, each value of a nested dict one such as `config_model.depth`.
         Metrics are in columns `metric_<name>`; `checkpoint_bytes` is the size of what the arm saved last.
         """
-        first = ("arm", "parents", "steps", "reward", "status", "seconds")
+        first = ("arm", "parents", "steps", "reward", "best_reward", "best_step", "status", "seconds")
         return frames.frame(frames.flat_arm_rows(self.tally, self.max_steps), first)
 
     def pulls_dataframe(self) -> pd.DataFrame:
@@ -172,7 +193,7 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
         storage: where it is: a file or a URL, as given to `tune` or `Study`.
         name: of the study.
         space: its space, if it is one of your own or of networks, which cannot be made from the storage: with it, arms have
-            configs rather than their JSON, and the best one is by the rule of the strategy rather than by its last reward.
+            configs rather than their JSON, and the best one is by the rule of the strategy rather than by its best reward.
 
     >>> import manyarms as ma, tempfile
     >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
@@ -192,7 +213,7 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
         knowledge = Knowledge(strategy, header["direction"], header["bounds"])
         knowledge.replay(journal)
         return StudyView(journal, header, knowledge.tally, knowledge)
-    tally = Tally()
+    tally = Tally(header["direction"])
     for event in journal.events():
         tally.count(event)
     return StudyView(journal, header, tally)

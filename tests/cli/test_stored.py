@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -17,6 +18,7 @@ import manyarms as ma
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
 from manyarms.knowledge import Knowledge
+from manyarms.recommendation import Recommendation
 
 QUIET = ("failed", "in", "flight", "retrained")  # heads of columns in which nothing happened
 
@@ -70,7 +72,7 @@ def test_arms_shows_as_many_as_asked_for_and_says_how_many_more_there_are(manyar
 
 def test_best_names_a_checkpoint_that_is_there(trained):
     answer = trained("best", "--json").data
-    assert list(answer) == ["arm", "reward", "steps", "config", "checkpoint"]
+    assert list(answer) == ["arm", "reward", "best step", "steps", "config", "checkpoint"]
     assert (Path(answer["checkpoint"]) / "state.pickle").exists()
     assert f"checkpoint: {answer['checkpoint']}\n" in trained("best").out
     (Path(answer["checkpoint"]) / "manyarms.json").unlink()
@@ -211,9 +213,9 @@ def test_the_best_arm_of_a_long_study_that_was_killed_is_the_one_stored_last(lon
     query("DELETE FROM manyarms_snapshots")
     answer = long.command("best")
     assert f"reward: {long.rewards[0]}\n" in answer.out
-    assert answer.err == "the study has stored no recommendation yet: this is the arm with the best last reward\n"
+    assert answer.err == "the study has stored no recommendation yet: this is the arm with the best reward\n"
     with closing(SqlJournal("manyarms.db", "long")) as journal:
-        journal.save_recommendation(2_990, 7)
+        journal.save_recommendation(2_990, Recommendation(7, 1, 0.5, by_mean=False).text())
     answer = long.command("best")
     assert answer.out.startswith("arm: 7\n")
     assert answer.err == "the study has not ended: this is without its last 10 events\n"
@@ -249,11 +251,13 @@ def test_the_best_arm_of_a_space_of_ones_own_is_by_the_rule_of_the_strategy(many
 
 def test_verify_finds_a_recommendation_that_is_not_the_strategys(trained):
     with closing(SqlJournal("manyarms.db", "train")) as journal:
-        covered, arm = journal.recommendation()
-        journal.save_recommendation(covered, arm + 1)
+        covered, text = journal.recommendation()
+        best = json.loads(text)
+        journal.save_recommendation(covered, json.dumps({**best, "arm": best["arm"] + 1}))
     answer = trained("verify")
     assert answer.code == 1
-    assert f"arm {arm + 1} is stored as the recommended one, but the strategy recommends arm {arm}" in answer.err
+    found = [f"arm {arm} at step {best['step']}" for arm in (best["arm"] + 1, best["arm"])]
+    assert f"{found[0]} with reward" in answer.err and f"but the strategy recommends {found[1]}" in answer.err
     assert trained("verify", "--quick").code == 0
 
 

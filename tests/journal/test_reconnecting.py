@@ -23,13 +23,13 @@ def test_everything_that_is_written_is_written_once_when_a_commit_is_lost(proxy,
             lambda: journal.create(header),
             lambda: journal.append(EVENTS),
             lambda: journal.save_snapshot(3, "text"),
-            lambda: journal.save_recommendation(6, 2),
+            lambda: journal.save_recommendation(6, "arm 2"),
         ):
             proxy.next_commit = harm
             write()
         assert proxy.next_commit is None
         found = journal.header, list(journal.events()), journal.snapshot(), journal.recommendation()
-        assert found == (header, EVENTS, (3, "text"), (6, 2))
+        assert found == (header, EVENTS, (3, "text"), (6, "arm 2"))
     assert study_names(proxy.url) == ["study"]
 
 

@@ -3,6 +3,7 @@
 import json
 from contextlib import closing
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ MOVES = st.lists(
 
 def play(moves):
     """Live through the moves: gives the counts kept on the way, the events, and the arms by id."""
-    tally, events, arms = Tally(), [], []
+    tally, events, arms = Tally("minimize"), [], []
 
     def ask(arm, steps):
         start = tally.arms[arm.id].steps if arm.id in tally.arms else 0
@@ -77,7 +78,7 @@ def ended(pull, saved=False, **details):
 
 
 def counted(events, tally=None):
-    tally = tally or Tally()
+    tally = tally or Tally("minimize")
     for event in events:
         tally.count(event)
     return tally
@@ -101,7 +102,7 @@ def test_counts_taken_up_from_their_state_go_on_as_if_never_put_down(moves, data
     tally, events, arms = play(moves)
     middle = data.draw(st.integers(0, len(events)))
     state = json.loads(json.dumps(counted(events[:middle]).state()))
-    resumed = Tally()
+    resumed = Tally("minimize")
     resumed.load(state, arms)
     assert vars(resumed) == vars(counted(events[:middle]))
     assert vars(counted(events[middle:], resumed)) == vars(tally)
@@ -122,15 +123,15 @@ AGAIN_FROM_ITS_PARENT = [
 @example(AGAIN_FROM_ITS_PARENT)
 @given(MOVES)
 def test_what_a_pull_in_flight_may_load_is_needed_until_it_ends(moves):
-    (_, events, arms), tally, flights = play(moves), Tally(), {}
+    (_, events, arms), tally, flights = play(moves), Tally("minimize"), {}
     for event in events:
         if event.kind == "asked":
             parents = arms[event.arm].parents[:1] if event.start == 0 else ()  # a first pull that failed begins from it again
             flights[event.arm] = {tally.arms[arm].checkpoint for arm in (event.arm, *parents) if arm in tally.arms} - {None}
         flights = {arm: names for arm, names in flights.items() if event.kind in ("asked", "budget") or arm != event.arm}
         tally.count(event)
-        latest = {record.checkpoint for record in tally.arms.values()} - {None}
-        assert tally.needed() == latest.union(*flights.values())
+        arms_states = [{record.checkpoint, record.best_checkpoint} - {None} for record in tally.arms.values()]
+        assert tally.needed() == set().union(*arms_states, *flights.values())
 
 
 def test_a_mutant_in_flight_keeps_what_its_parent_had_when_it_was_made():
@@ -151,3 +152,14 @@ def test_a_failed_pull_leaves_the_arm_what_it_had():
     record = tally.arms[0]
     assert (record.steps, record.reward, record.failed, record.checkpoint) == (1, 0.5, True, "arm-0-step-1-0123abcd")
     assert (tally.steps, tally.seconds, tally.pulls, tally.failures) == (3, 2.0, 1, 1)
+
+
+def test_the_best_state_of_an_arm_is_needed_next_to_its_newest():
+    arm, tally = Arm(0, {"x": 0.1}), Tally("minimize")
+    for start, reward in enumerate((0.5, 0.1, 0.1, 0.4)):
+        pull = Pull(arm, start, start + 1)
+        counted([asked_event(pull, arm.config, start == 0), ended(pull, reward=reward, saved=True)], tally)
+    record = tally.arms[0]
+    assert (record.best_reward, record.best_step, record.reward, record.steps) == (0.1, 3, 0.4, 4)  # of equal ones the last
+    assert record.mean_reward == pytest.approx(0.275)
+    assert tally.needed() == {"arm-0-step-3-0123abcd", "arm-0-step-4-0123abcd"}

@@ -38,7 +38,7 @@ def stored(url, tmp_path):
 
 
 def counted(journal):
-    tally = Tally()
+    tally = Tally(journal.header["direction"])
     for event in journal.events():
         tally.count(event)
     return tally
@@ -68,10 +68,14 @@ def test_arms_are_what_counting_gives_and_the_best_come_first(stored):
                 row["parents"], row["steps"], row["reward"], row["config"]
             )  # fmt: skip
             assert arm.checkpoint == record.checkpoint
+            best = record.best_reward, record.best_step, record.best_checkpoint
+            assert (arm.best_reward, arm.best_step, arm.best_checkpoint) == best
             assert (arm.last_event == "asked") == (arm.arm in tally.in_flight)
             assert (arm.last_event == "failed") == (record.failed and arm.arm not in tally.in_flight)
-        rewards = [arm.reward for arm in found if arm.reward is not None]
+        rewards = [arm.best_reward for arm in found if arm.best_reward is not None]
         assert rewards == sorted(rewards) and None not in [arm.reward for arm in found[: len(rewards)]]
+        means = [tally.arms[arm.arm].mean_reward for arm in best_arms(journal, len(rewards), by_mean=True)]
+        assert means == sorted(means)
         assert best_arms(journal, 3) == found[:3]
         assert arms(journal, [found[4].arm, found[1].arm]) == [found[4], found[1]]
 
@@ -83,7 +87,7 @@ def test_ties_are_in_the_order_of_the_arms_and_more_arms_than_fit_one_query_are_
         journal.append(Event("told", arm, 0, 1, float(arm == 700)) for arm in range(1_050))
         found = best_arms(journal)
         assert [arm.arm for arm in found] == [700, *(arm for arm in range(1_100) if arm != 700)]
-        assert found[-1] == StoredArm(1_099, (), 1_099, 0, None, "asked", None)
+        assert found[-1] == StoredArm(1_099, (), 1_099, 0, None, None, 0, "asked", None, None)
         assert totals(journal).in_flight == 50
 
 

@@ -23,11 +23,11 @@ class Scanned:
         self.book, self.rewards, self.leader = book, {}, None
 
     def standing(self, arm):
-        return arm not in self.book.failed, self.book.steps[arm], self.rewards[arm]
+        return arm not in self.book.failed, self.rewards[arm], self.book.steps[arm]
 
     def tell(self, arm, reward):
         if reward is not None:
-            self.rewards[arm] = reward
+            self.rewards[arm] = max(reward, self.rewards.get(arm, reward))
             if self.leader is None or self.standing(arm) > self.standing(self.leader):
                 self.leader = arm
         elif arm == self.leader:

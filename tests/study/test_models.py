@@ -13,10 +13,10 @@ from .searches import SPACE, height, search
 
 
 def test_tune_gives_the_trained_model_and_not_just_its_config():
-    study = ma.tune(chained.train, chained.SPACE, budget=200, max_steps=5, seed=0, progress=False)
+    study = ma.tune(chained.train, chained.SPACE, budget=200, max_steps=5, strategy="asha", seed=0, progress=False)
     record = study.tally.arms[study.best().id]
-    assert study.best_model()["steps"] == record.steps == 5
-    assert study.best_reward == chained.reward(study.best_model()) == record.reward
+    assert study.best_model()["steps"] == study.best_step == record.best_step
+    assert study.best_reward == chained.reward(study.best_model()) == record.best_reward
     assert study.best_config == record.arm.config
 
 

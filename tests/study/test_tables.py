@@ -19,7 +19,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 def test_the_tables_have_their_promised_columns_even_when_empty():
     study = ma.Study(search())
     for _ in range(2):
-        assert list(study.arms_dataframe())[:5] == ["arm", "parents", "steps", "reward", "status"]
+        first = ["arm", "parents", "steps", "reward", "best_reward", "best_step", "status"]
+        assert list(study.arms_dataframe())[:7] == first
         assert list(study.pulls_dataframe())[:6] == ["arm", "start", "stop", "reward", "status", "seconds"]
         study.optimize(height, progress=False)
     assert study.pulls_dataframe()["stop"].sub(study.pulls_dataframe()["start"]).sum() == study.tally.steps

@@ -18,6 +18,7 @@ from ..journal import open_journal
 from ..journal.database import shown_storage
 from ..journal.sql import upgrade_storage
 from ..places import owned_root, owner_of
+from ..recommendation import best_state
 from ..view import StudyView
 from .stored import add_storage, add_study, chosen_name, stored_study
 from .terminal import show
@@ -93,21 +94,27 @@ def _gc(options: argparse.Namespace) -> int:
 
 
 def _doomed(study: StudyView, checkpoints: Checkpoints, best_only: bool) -> list[str]:
-    """What may go: leftovers always, then the arms with the worst rewards."""
+    """What may go: leftovers always, then the states of the arms with the worst rewards."""
     tally, sign = study.tally, 1 if study.header["direction"] == "maximize" else -1
     needed = tally.needed()
     doomed = [name for name in checkpoints.names() if name not in needed]
     kept = {name for flight in tally.in_flight.values() for name in (flight.previous, flight.parent)}
-    kept |= {tally.arms[study.best().id].checkpoint} if tally.pulls else set()
+    kept |= {_best_checkpoint(study)} if tally.pulls else set()
     left = checkpoints.used - sum(map(checkpoints.size, doomed))
-    for record in sorted(tally.arms.values(), key=lambda record: sign * (record.reward or 0.0)):
-        name = record.checkpoint
+    ranked = sorted(tally.arms.values(), key=lambda record: sign * (record.best_reward or 0.0))
+    states = dict.fromkeys(name for record in ranked for name in (record.checkpoint, record.best_checkpoint))
+    for name in states:
         if name is None or name in kept or not checkpoints.size(name):
             continue
         if best_only or (checkpoints.limit is not None and left > checkpoints.limit):
             doomed.append(name)
             left -= checkpoints.size(name)
     return doomed
+
+
+def _best_checkpoint(study: StudyView) -> str | None:
+    best = study.recommendation()
+    return best_state(study.tally.arms[best.arm], best.by_mean)[0]
 
 
 def _upgrade(options: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from .. import checks
 from ..checkpoints import is_checkpoint
 from ..checkpoints.names import is_name
 from ..frames import arm_status
-from ..journal.sql import study_names
+from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
 from ..places import directories, find_checkpoint
 from ..safe_text import safe_text
@@ -26,12 +26,12 @@ from ..spaces import to_json
 from ..strategies import complete
 from ..study import Study
 from ..view import load_study
-from .stored import add_study, chosen_name, recommended_arm, stored_journal
+from .stored import add_study, chosen_name, recommendation_of, stored_journal
 from .terminal import show
 
 _FAILURE = "most frequent failure"
 _SELDOM = ("failed", "in flight", "retrained")
-_FOLDED = 40  # characters of a config's line, at least
+_FOLDED = 28  # characters of a config's line, at least
 
 Cells = dict[str, list[Text]]
 """A table, by column."""
@@ -64,8 +64,8 @@ def _status(options: argparse.Namespace) -> int:
     for name in names:
         with stored_journal(options.storage, name) as journal:
             counts = totals(journal)
-            best = arms(journal, [recommended_arm(journal)[0]])[0].reward if counts.pulls else None
-            rows.append(_summary(name, journal.header or {}, counts, best))
+            best = recommendation_of(journal)[0] if counts.pulls else None
+            rows.append(_summary(name, journal.header or {}, counts, None if best is None else best.reward))
     if options.json:
         _print_json(rows)
     else:
@@ -80,15 +80,28 @@ def _arms(options: argparse.Namespace) -> int:
     top = checks.whole("--top", options.top, 0)
     with stored_journal(options.storage, chosen_name(options)) as journal:
         max_steps = ((journal.header or {})["settings"] or {}).get("max_steps")
-        rows = [_arm_row(arm, max_steps) for arm in best_arms(journal, top or None)]
+        recommended = recommendation_of(journal)[0]
+        found = best_arms(journal, top or None, recommended is not None and recommended.by_mean)
+        if recommended is not None:
+            found = _with_first(found, recommended.arm, journal)
+        rows = [_arm_row(arm, max_steps) for arm in found]
         more = arm_count(journal) - len(rows)
     if options.json:
         _print_json(rows)
         return 0
-    print_table([{**row, "config": json.dumps(row["config"])} for row in rows])
+    shown = [
+        {name: value for name, value in row.items() if name != "reward"} for row in rows
+    ]  # the last one: best is worth more
+    print_table([{**row, "config": json.dumps(row["config"])} for row in shown])
     if more > 0:
         print(f"{more} more arms: --top 0 shows all", file=sys.stderr)
     return 0
+
+
+def _with_first(found: list[StoredArm], arm: int, journal: SqlJournal) -> list[StoredArm]:
+    """The arms with the recommended one first, which by the rule of a strategy need not have the best reward."""
+    first = [known for known in found if known.arm == arm] or arms(journal, [arm])
+    return [*first, *(known for known in found if known.arm != arm)][: len(found)]
 
 
 def _arm_row(arm: StoredArm, max_steps: int | None) -> dict[str, Any]:
@@ -97,6 +110,8 @@ def _arm_row(arm: StoredArm, max_steps: int | None) -> dict[str, Any]:
         "parents": list(arm.parents),
         "steps": arm.steps,
         "reward": arm.reward,
+        "best": arm.best_reward,
+        "best step": arm.best_step if arm.best_reward is not None else None,
         "status": arm_status(arm.last_event == "asked", arm.last_event == "failed", arm.steps, max_steps),
         "config": arm.config,
     }
@@ -104,16 +119,19 @@ def _arm_row(arm: StoredArm, max_steps: int | None) -> dict[str, Any]:
 
 def _best(options: argparse.Namespace) -> int:
     with stored_journal(options.storage, chosen_name(options), check=True) as journal:
-        if not totals(journal).pulls:
+        best, note = recommendation_of(journal)
+        if best is None:
             load_study(journal, journal.name).best()  # says why there is none
-        id, note = recommended_arm(journal)
-        arm = arms(journal, [id])[0]
+            return 1
+        arm = arms(journal, [best.arm])[0]
+        saved = arm.checkpoint if best.by_mean or arm.best_checkpoint is None else arm.best_checkpoint
         places = directories(journal, journal.header or {})
-        known = arm.checkpoint is not None and is_name(arm.checkpoint)  # anything may be in the database of a stranger
-        path = find_checkpoint(places, arm.checkpoint or "") if known else None
+        known = saved is not None and is_name(saved)  # anything may be in the database of a stranger
+        path = find_checkpoint(places, saved or "") if known else None
     answer = {
         "arm": arm.arm,
-        "reward": arm.reward,
+        "reward": best.reward,
+        "best step": best.step,
         "steps": arm.steps,
         "config": arm.config,
         "checkpoint": str(path) if path is not None and is_checkpoint(path) else None,

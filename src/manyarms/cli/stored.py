@@ -11,6 +11,7 @@ from ..errors import ManyarmsError, StudyNotFound
 from ..header import stored_header
 from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import best_arms
+from ..recommendation import Recommendation, stored_recommendation
 from ..view import StudyView, load_study
 
 STORAGE = "manyarms.db"
@@ -76,18 +77,23 @@ def stored_study(storage: str, name: str) -> Iterator[StudyView]:
         yield load_study(journal, name)
 
 
-def recommended_arm(journal: SqlJournal) -> tuple[int, str | None]:
-    """The id of the recommended arm, and what a user should know about it.
+def recommendation_of(journal: SqlJournal) -> tuple[Recommendation | None, str | None]:
+    """What the study recommends, None if no pull has succeeded, and what a user should know about it.
 
     A long study is not replayed for this: while it is running, the arm that it recommended last is a few pulls old.
     """
     saved, length = journal.recommendation(), len(journal)
-    if saved is not None and saved[0] == length:
-        return saved[1], None
+    stored = None if saved is None else stored_recommendation(saved[1])
+    if saved is not None and stored is not None and saved[0] == length:
+        return stored, None
     if length <= _REPLAYED:
-        return load_study(journal, journal.name).best().id, None
-    if saved is not None:
-        return saved[1], f"the study has not ended: this is without its last {length - saved[0]} events"
-    best = best_arms(journal, _FEW)
+        study = load_study(journal, journal.name)
+        return (study.recommendation() if study.tally.pulls else None), None
+    if saved is not None and stored is not None:
+        return stored, f"the study has not ended: this is without its last {length - saved[0]} events"
+    best = [arm for arm in best_arms(journal, _FEW) if arm.best_reward is not None]
+    if not best:
+        return None, None
     arm = next((arm for arm in best if arm.last_event != "failed"), best[0])
-    return arm.arm, "the study has stored no recommendation yet: this is the arm with the best last reward"
+    found = Recommendation(arm.arm, arm.best_step, arm.best_reward or 0.0, by_mean=False)
+    return found, "the study has stored no recommendation yet: this is the arm with the best reward"

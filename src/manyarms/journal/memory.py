@@ -19,7 +19,7 @@ class MemoryJournal:
         self._header: str | None = None
         self._events: list[Event] = []
         self._snapshot: tuple[int, str] | None = None
-        self._recommendation: tuple[int, int] | None = None
+        self._recommendation: tuple[int, str] | None = None
 
     @property
     def header(self) -> Mapping[str, Any] | None:
@@ -44,11 +44,11 @@ class MemoryJournal:
     def save_snapshot(self, covered: int, text: str) -> None:
         self._snapshot = covered, text
 
-    def recommendation(self) -> tuple[int, int] | None:
+    def recommendation(self) -> tuple[int, str] | None:
         return self._recommendation
 
-    def save_recommendation(self, covered: int, arm: int) -> None:
-        self._recommendation = covered, arm
+    def save_recommendation(self, covered: int, text: str) -> None:
+        self._recommendation = covered, text
 
     def close(self) -> None:
         pass

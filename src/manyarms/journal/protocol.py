@@ -65,10 +65,10 @@ class Journal(Protocol):
     def save_snapshot(self, covered: int, text: str) -> None:
         """Keep a snapshot in place of the one before."""
 
-    def recommendation(self) -> tuple[int, int] | None:
-        """The newest recommendation: how many events it is based on, and the arm."""
+    def recommendation(self) -> tuple[int, str] | None:
+        """The newest recommendation: how many events it is based on, and its text."""
 
-    def save_recommendation(self, covered: int, arm: int) -> None:
+    def save_recommendation(self, covered: int, text: str) -> None:
         """Keep a recommendation in place of the one before, so that readers need not replay the journal to know it."""
 
     def close(self) -> None:

@@ -175,12 +175,11 @@ class SqlJournal:
     def save_snapshot(self, covered: int, text: str) -> None:
         self._save_snapshot("state", covered, text)
 
-    def recommendation(self) -> tuple[int, int] | None:
-        saved = self._snapshot("recommendation")
-        return None if saved is None else (saved[0], int(saved[1]))
+    def recommendation(self) -> tuple[int, str] | None:
+        return self._snapshot("recommendation")
 
-    def save_recommendation(self, covered: int, arm: int) -> None:
-        self._save_snapshot("recommendation", covered, str(arm))
+    def save_recommendation(self, covered: int, text: str) -> None:
+        self._save_snapshot("recommendation", covered, text)
 
     @property
     def yields(self) -> bool:

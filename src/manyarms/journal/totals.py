@@ -55,8 +55,11 @@ class StoredArm:
         config: Its config, as JSON.
         steps: Steps it was trained.
         reward: Its last reward; None if it has none.
+        best_reward: Its best reward, of equal ones the last; None if it has none.
+        best_step: The step at which it got that one; 0 if it has none.
         last_event: The kind of its last event: "asked" while it is being trained, "told" or "failed".
         checkpoint: The name of what it saved last; None if it saved nothing.
+        best_checkpoint: The name of what it saved at its best step; None if it saved nothing then.
     """
 
     arm: int
@@ -64,8 +67,11 @@ class StoredArm:
     config: Any
     steps: int
     reward: float | None
+    best_reward: float | None
+    best_step: int
     last_event: str
     checkpoint: str | None
+    best_checkpoint: str | None
 
 
 def totals(journal: SqlJournal) -> Totals:
@@ -100,17 +106,22 @@ def arm_count(journal: SqlJournal) -> int:
     return int(journal.select(query)[0][0])
 
 
-def best_arms(journal: SqlJournal, top: int | None = None) -> list[StoredArm]:
-    """The arms of the study by their last reward, the best first; `top` limits their number."""
+def best_arms(journal: SqlJournal, top: int | None = None, by_mean: bool = False) -> list[StoredArm]:
+    """The arms of the study, the best first.
+
+    Args:
+        journal: The journal of the study.
+        top: The number of arms; None means all.
+        by_mean: Compare the means of the arms' rewards instead of their best rewards.
+    """
     maximize = (journal.header or {})["direction"] == "maximize"
-    mine = _event.study == journal.study
-    rewarded, last = events_table.alias("rewarded"), _last(mine)
-    order = rewarded.c.reward.desc() if maximize else rewarded.c.reward.asc()
+    reward = sa.case((_event.kind == "told", _event.reward))
+    worth = sa.func.avg(reward) if by_mean else sa.func.max(reward) if maximize else sa.func.min(reward)
     ids = journal.select(
-        sa.select(last.c.arm)
-        .join_from(last, (told := _last(mine, _event.kind == "told")), told.c.arm == last.c.arm, isouter=True)
-        .join(rewarded, sa.and_(rewarded.c.study == journal.study, rewarded.c.number == told.c.number), isouter=True)
-        .order_by(order.nulls_last(), last.c.arm)
+        sa.select(_event.arm)
+        .where(_event.study == journal.study, _event.arm.is_not(None))
+        .group_by(_event.arm)
+        .order_by((worth.desc() if maximize else worth.asc()).nulls_last(), _event.arm)
         .limit(top)
     )
     return arms(journal, [row[0] for row in ids])
@@ -119,33 +130,32 @@ def best_arms(journal: SqlJournal, top: int | None = None) -> list[StoredArm]:
 def arms(journal: SqlJournal, ids: Collection[int]) -> list[StoredArm]:
     """The arms with these ids, in this order."""
     mine = sa.and_(_event.study == journal.study, _event.arm.in_(ids) if len(ids) <= _MANY else _event.arm.is_not(None))
-    asks = sa.select(_event.arm, _event.data).where(mine, _event.kind == "asked", _event.data.is_not(None))
+    columns = (_event[name] for name in ("arm", "kind", "stop", "reward", "data"))
+    told: dict[int, list[Any]] = {arm: [] for arm in ids}
     first: dict[int, Mapping[str, Any]] = {}
-    for arm, data in journal.select(asks.order_by(_event.number)):
-        if arm not in first:
-            first[arm] = json.loads(data)
-    kinds = {row.arm: row.kind for row in journal.select(_rows(journal.study, _last(mine)))}
-    told = {row.arm: row for row in journal.select(_rows(journal.study, _last(mine, _event.kind == "told")))}
-    return [_arm(arm, first[arm], kinds[arm], told.get(arm)) for arm in ids]
+    last: dict[int, str] = {}
+    for row in journal.select(sa.select(*columns).where(mine).order_by(_event.number)):
+        last[row.arm] = row.kind
+        if row.kind == "told" and row.arm in told:
+            told[row.arm].append(row)
+        elif row.arm not in first:
+            first[row.arm] = json.loads(row.data)
+    sign = 1.0 if (journal.header or {})["direction"] == "maximize" else -1.0
+    return [_arm(arm, first[arm], last[arm], told[arm], sign) for arm in ids]
 
 
-def _arm(arm: int, first: Mapping[str, Any], kind: str, told: Any) -> StoredArm:
-    saved = json.loads(told.data).get("checkpoint") if told is not None and told.data else None
-    steps, reward = (0, None) if told is None else (told.stop, told.reward)
-    return StoredArm(arm, tuple(first.get("parents", ())), first["config"], steps, reward, kind, saved)
+def _arm(arm: int, first: Mapping[str, Any], kind: str, told: list[Any], sign: float) -> StoredArm:
+    parents, config = tuple(first.get("parents", ())), first["config"]
+    if not told:
+        return StoredArm(arm, parents, config, 0, None, None, 0, kind, None, None)
+    best = max(reversed(told), key=lambda row: sign * row.reward)
+    rewards = told[-1].stop, told[-1].reward, best.reward, best.stop
+    return StoredArm(arm, parents, config, *rewards, kind, _checkpoint(told[-1]), _checkpoint(best))
 
 
-def _last(*conditions: Any) -> sa.Subquery:
-    """The number of the last event of each arm."""
-    number = sa.func.max(_event.number).label("number")
-    return sa.select(_event.arm, number).where(*conditions, _event.arm.is_not(None)).group_by(_event.arm).subquery()
-
-
-def _rows(study: int | None, last: sa.Subquery) -> sa.Select[Any]:
-    """The events with these numbers."""
-    return sa.select(*(_event[name] for name in ("arm", "kind", "stop", "reward", "data"))).join_from(
-        last, events_table, sa.and_(_event.study == study, _event.number == last.c.number)
-    )
+def _checkpoint(told: Any) -> str | None:
+    """The name of what a pull saved."""
+    return json.loads(told.data).get("checkpoint") if told.data else None
 
 
 def _retrained(journal: SqlJournal) -> int:

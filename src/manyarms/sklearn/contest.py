@@ -289,8 +289,8 @@ class Contest:
     def ranked(self) -> list[int]:
         """The arms with models, the best first."""
         arms = self.study.tally.arms
-        known = [id for id, record in arms.items() if record.reward is not None and not record.failed]
-        return sorted(known, key=lambda id: (-(arms[id].reward or 0.0), id))
+        known = [id for id, record in arms.items() if record.best_reward is not None and not record.failed]
+        return sorted(known, key=lambda id: (-(arms[id].best_reward or 0.0), id))
 
     def config(self, arm: int) -> Any:
         """What the arm is: the name of its family, and its parameters."""

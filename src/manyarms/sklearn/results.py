@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,10 +21,10 @@ class ArmResult:
 
     Attributes:
         arm: its id.
-        stop: where its last pull ended, in steps, or failed.
-        steps: how many it was trained.
+        stop: where its best pull ended, in steps, or its last one if that failed.
+        steps: how many steps it had been trained then.
         failed: its last pull failed.
-        told: what its last pull returned, times apart; empty if it failed.
+        told: what its best pull returned, times apart; empty if its last one failed.
         times: of all its pulls, by split and kind: "split0_fit_time".
     """
 
@@ -34,25 +34,34 @@ class ArmResult:
     failed: bool = False
     told: dict[str, float] = field(default_factory=dict)
     times: dict[str, float] = field(default_factory=dict)
+    _best: tuple[bool, float] = (False, -math.inf)
 
     @property
     def seconds(self) -> float:
         """Of training and scoring, in all."""
         return sum(self.times.values())
 
-    def add(self, event: Event) -> None:
-        """Take in the end of a pull."""
+    def add(self, event: Event, is_final: bool) -> None:
+        """Take in the end of a pull.
+
+        Args:
+            event: What came of it.
+            is_final: Whether its score is one to choose the arm by: one on few of the rows or folds is not.
+        """
         assert event.stop is not None
-        self.stop, self.failed = event.stop, event.kind == "failed"
+        self.failed = event.kind == "failed"
         if self.failed:
-            self.told = {}
+            self.stop, self.told = event.stop, {}
             return
-        self.steps, self.told = event.stop, {}
+        told: dict[str, float] = {}
         for name, value in event.data.get("metrics", {}).items():
             if name.partition("_")[2] in TIMES:
                 self.times[name] = self.times.get(name, 0.0) + value
             else:
-                self.told[name] = value
+                told[name] = value
+        found = is_final, event.reward if event.reward is not None else -math.inf
+        if found >= self._best:  # of equal ones the last
+            self._best, self.stop, self.steps, self.told = found, event.stop, event.stop, told
 
     def folds(self, n_splits: int, metrics: list[str] | None, error_score: float, train_scores: bool) -> list[dict[str, Any]]:
         """What `fit and score` of scikit-learn would have given, fold by fold; `metrics` is None for a single one."""
@@ -67,13 +76,18 @@ class ArmResult:
         return found
 
 
-def arm_results(events: Iterable[Event]) -> list[ArmResult]:
-    """Of every arm with a pull that ended, in the order they were made."""
+def arm_results(events: Iterable[Event], is_final: Callable[[int, int], bool] = lambda arm, steps: True) -> list[ArmResult]:
+    """Of every arm with a pull that ended, in the order they were made.
+
+    Args:
+        events: Of the journal.
+        is_final: Whether the score of an arm after so many steps is one to choose it by.
+    """
     results: dict[int, ArmResult] = {}
     for event in events:
         if event.kind in ("told", "failed"):
-            assert event.arm is not None
-            results.setdefault(event.arm, ArmResult(event.arm)).add(event)
+            assert event.arm is not None and event.stop is not None
+            results.setdefault(event.arm, ArmResult(event.arm)).add(event, is_final(event.arm, event.stop))
     return [results[arm] for arm in sorted(results)]
 
 

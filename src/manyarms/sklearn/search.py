@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import time
 import warnings
@@ -50,11 +51,12 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
 
     - One candidate is one arm. It is trained a slice at a time on every fold: some trees, epochs or rows more. Where the
       estimator can go on from where it was, nothing is trained twice.
-    - `cv_results_` has a row for each arm, with the scores after the `steps` it got. `params` tells what it really had, such as
-      `n_estimators=40`. Times are of all its slices together.
+    - `cv_results_` has a row for each arm, with the scores after the `steps` at which it was best. `params` tells what it had
+      then, such as `n_estimators=40`. Times are of all its slices together.
     - Chosen is the best score, whether the arm was trained to the end or not: where more trees or epochs make a model worse,
-      fewer are taken. At a tie it is the arm with the most steps. `best_estimator_` gets as many steps as that arm had. But
-      where rows or folds grow, it gets all rows, and is the best of the arms that had all of them, if there are any.
+      fewer are taken. At a tie it is the arm with the most steps. `best_estimator_` gets as many steps. But where rows or
+      folds grow, scores on some of them do not count: it gets all rows, and is the best of the arms that had all of them, if
+      there are any.
 
     Args:
         estimator: what to train; or a dict of names to (estimator, space), to choose among several.
@@ -277,13 +279,19 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
 
     def _tell(self, study: Study, training: Training, scorers: Any) -> None:
         """Set all that is learned."""
-        arms = arm_results(study.journal.events())
+        records = study.tally.arms
+
+        def is_final(arm: int, steps: int) -> bool:
+            return is_final_early(arm) or training.is_final(records[arm].arm.config, steps)
+
+        is_final_early = functools.cache(lambda arm: training.is_final(records[arm].arm.config, 0))
+        arms = arm_results(study.journal.events(), is_final)
         several = isinstance(scorers, _MultimetricScorer)
         metrics = list(scorers._scorers) if several else metrics_of(arms)
         self.multimetric_ = several or metrics != ["score"]
         if self.multimetric_:
             self._check_refit_for_multimetric(metrics)
-        params = [arm_params(training, study.tally.arms[result.arm].arm.config, result.stop) for result in arms]
+        params = [arm_params(training, records[result.arm].arm.config, result.stop) for result in arms]
         missing = np.nan if isinstance(self.error_score, str) else self.error_score
         named = metrics if self.multimetric_ else None
         out = [fold for arm in arms for fold in arm.folds(self.n_splits_, named, missing, self.return_train_score)]
@@ -292,7 +300,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
             warnings.filterwarnings("ignore", "One or more of the", UserWarning)  # which fits failed was said already
             results = self._format_results(params, self.n_splits_, out, more)
         if self.refit or not self.multimetric_:
-            final = [training.is_final(study.tally.arms[result.arm].arm.config, result.steps) for result in arms]
+            final = [is_final(result.arm, result.steps) for result in arms]
             self._choose(results, np.array(final))
         if self.refit:
             self._train_best(study, training, results)

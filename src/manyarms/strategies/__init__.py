@@ -16,7 +16,7 @@ from .names import strategy_class, strategy_factory
 from .partition import Region
 from .partition_ucb import PartitionUCB
 from .pickers import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
-from .protocol import Complete, Phase, Strategy, complete, is_built_in, kind_of, restart
+from .protocol import Complete, Phase, Strategy, complete, is_built_in, kind_of, restart, takes_mean
 from .random_search import RandomSearch
 from .representation import strategy_repr
 from .steady_state_ea import SteadyStateEA
@@ -57,4 +57,5 @@ __all__ = [
     "strategy_class",
     "strategy_factory",
     "strategy_repr",
+    "takes_mean",
 ]

@@ -30,6 +30,8 @@ _DOOMED = 100.0  # spreads by which a candidate promises less where the arm next
 _DIGITS = 9  # of what candidates promise: beyond, machines differ
 _TRAINED = 1 / 3  # of the pulls after the initial arms at least train an arm on
 _STALE = 1.2  # how far the spread may drift before all indices are made anew
+_FALL = 0.1  # spreads below its best reward, twice in a row: the curve of an arm has turned
+_FALLS = 2
 
 
 def fresh_probability(pulls: int, guided: bool) -> float:
@@ -41,14 +43,17 @@ class AdaptiveMutantUCB:
     """The strategy to use when nothing is known: trains what should become best, mutates what has become so.
 
     1. Each arm is judged by what it should become: its running average plus the gains that other arms made from where it stands
-       to the end; or its plain mean, where that foretells better. Added is a bonus that follows the spread of the scores.
+       to where they were best; or its plain mean, where rewards are draws about one value. Added is a bonus that follows the
+       spread of the scores.
     2. The arm with the largest sum is trained on; once it is trained to the end, it is mutated.
     3. But every third pull or more trains an arm on: what arms should become is only learned from those that do.
     4. Few arms to begin with, and fresh random ones all along, ever more rarely.
     5. Where the space encodes, a newcomer is the most promising of many candidates, by a forecast from the arms so far.
     6. Some newcomers are trained straight to the end, and chosen by arms that were so too: the first steps of all may mislead.
        Once they find something better than the others, most are.
-    7. Only arms trained to the end are recommended, as soon as there is one.
+    7. An arm whose curve has turned, so that more training makes it worse, counts as trained to the end: it is mutated only.
+    8. Recommended is the arm with the best reward; where rewards are draws about one value, the best mean of the arms trained
+       to the end, as soon as there is one.
 
     Args:
         space: makes and mutates the arms.
@@ -99,13 +104,16 @@ class AdaptiveMutantUCB:
         if budget is not None:  # at most half of what comes before the last full training
             self.initial = min(self.initial, max(1, (budget - max_steps) // (2 * self.stops[0])))
         self._outlook = Outlook(len(self.stops))
-        self._rankings = [Ranking() for _ in range(len(self.stops) + 1)]  # by rung, so that a correction moves them all at once
-        self._paused, self._whole = range(1, len(self.stops)), range(len(self.stops), len(self.stops) + 1)  # rungs
+        self._turned = len(self.stops) + 1  # the place of arms whose curves have turned; that of the others is their rung
+        self._rankings = [Ranking() for _ in range(self._turned + 1)]  # by place, so that a correction moves them all at once
+        self._paused, self._whole = range(1, len(self.stops)), range(len(self.stops), self._turned + 1)  # places
         encodes = hasattr(self.book.space, "encode") and hasattr(self.book.space, "dimension")
         self._nursery = Nursery(self.book.space) if checks.flag("surrogate", surrogate) and encodes else None
         self._averages = Column(float)  # by arm: the running average of its rewards
         self._means = Column(float)  # by arm: their plain mean
         self._rewards = Column(float)  # by arm: the last
+        self._bests = Column(float)  # by arm: the best
+        self._falls = Column(np.int64)  # by arm: how many of its last rewards were well below its best one
         self._rungs = Column(np.int64)  # by arm: slices told
         self._chosen: list[int] = []  # by arm: trainings and mutations, those in flight included
         self._pulls = 0  # asked for
@@ -150,22 +158,33 @@ class AdaptiveMutantUCB:
             return
         arm = pull.arm.id
         rung = self._rungs[arm] + 1
-        floor = self._floor() - max(self._outlook.to_come[rung], 0.0)
+        floor = self._floor() - self._outlook.to_best[rung]
         diverged, reward = reward < floor, max(reward, floor)
         average, mean = self._averages[arm], self._means[arm]
         if rung > 1 and not diverged:  # what ruins one arm says nothing about what the others should become
-            self._outlook.learn(rung - 1, reward, self._rewards[arm], average, mean)
+            self._outlook.learn(rung - 1, reward, self._rewards[arm], mean)
         self._averages[arm] = average + gain(rung) * (reward - average)
         self._means[arm] = mean + (reward - mean) / rung
         self._rewards[arm] = reward
+        self._bests[arm] = best = reward if rung == 1 else max(self._bests[arm], reward)
+        self._falls[arm] = self._falls[arm] + 1 if self._spread and reward < best - _FALL * self._spread else 0
         self._rungs[arm] = rung
         self._told += 1
         self._rank(arm)
         straight = arm in self._straight
-        if rung == len(self.stops):
-            self._finals[straight] = max(self._finals[straight], reward)
+        if self._place(arm) in self._whole:
+            self._finals[straight] = max(self._finals[straight], best)
         elif straight:
             self._unfinished.append(arm)
+
+    def _place(self, arm: int) -> int:
+        """The arm's rung, or that of the arms whose curves have turned."""
+        return self._turned if self._falls[arm] >= _FALLS and not self._outlook.level else int(self._rungs[arm])
+
+    def _places(self, arms: Array) -> Array:
+        """The place of each of the arms."""
+        turned = (self._falls.all[arms] >= _FALLS) & (not self._outlook.level)
+        return np.where(turned, self._turned, self._rungs.all[arms])
 
     def _goes_straight(self) -> bool:
         """Whether the next newcomer is to be trained to the end, whatever it shows on the way: the first steps may mislead.
@@ -179,16 +198,24 @@ class AdaptiveMutantUCB:
         return (len(self._straight) + 1) * self.max_steps <= share * spent
 
     def best(self) -> Arm:
-        """The best of the arms trained to the end, by their last reward or their mean; before there is one, the best score."""
+        """The arm with the best reward; where rewards are draws about one value, the best mean of those trained to the end."""
         arms = self._trained(failed_too=True)
         if not len(arms):
             raise NoResult("no pull has succeeded yet")
         sound = self._trained()
         arms = sound if len(sound) else arms
         whole = arms[self._rungs.all[arms] == len(self.stops)]
-        rewards = self._means if self._outlook.level else self._rewards
-        best = whole[rewards.all[whole].argmax()] if len(whole) else arms[self._scores(arms).argmax()]
+        if self._outlook.level and len(whole):
+            best = whole[self._means.all[whole].argmax()]
+        elif self._outlook.level:
+            best = arms[self._scores(arms).argmax()]
+        else:
+            best = arms[np.lexsort((-arms, self._rungs.all[arms], self._bests.all[arms]))[-1]]
         return self.book.arms[int(best)]
+
+    def takes_mean(self, arm: int) -> bool:
+        """Whether rewards turned out to be draws about one value."""
+        return self._outlook.level
 
     def _trained(self, failed_too: bool = False) -> Array:
         """The arms with a reward, by number."""
@@ -199,7 +226,13 @@ class AdaptiveMutantUCB:
 
     def _scores(self, arms: Array) -> Array:
         """What the arms should become."""
-        return np.asarray(self._levels().all[arms] + np.array(self._outlook.corrections)[self._rungs.all[arms]])
+        places = self._places(arms)
+        levels = np.where(places == self._turned, self._bests.all[arms], self._levels().all[arms])
+        return np.asarray(levels + np.array(self._corrections())[places])
+
+    def _corrections(self) -> list[float]:
+        """By place: what to add to the level of an arm there."""
+        return [*self._outlook.corrections, 0.0]
 
     def _levels(self) -> Column:
         """The averages that scores are made of."""
@@ -219,9 +252,11 @@ class AdaptiveMutantUCB:
         before, self._spread = self._spread, float(scores.max() - self._median)
         self._lift()
         if changed or not before / _STALE <= self._spread <= before * _STALE:
+            ranked = [arm for ranking in self._rankings for arm in ranking.arms()]
             for ranking in self._rankings:
-                for arm in ranking.arms():
-                    self._rank(arm)
+                ranking.clear()
+            for arm in ranked:
+                self._rank(arm)
 
     def _floor(self) -> float:
         """The least score there is."""
@@ -229,28 +264,32 @@ class AdaptiveMutantUCB:
 
     def _lift(self) -> None:
         """Bring what was told before the floor was known up to it: one diverged run must not set the scale of what follows."""
-        floors = self._floor() - np.maximum(self._outlook.to_come, 0.0)[self._rungs.all]
-        for column in (self._averages, self._means, self._rewards):
-            np.maximum(column.all, floors, out=column.all)
+        rungs, floor = self._rungs.all, self._floor()
+        rewards = floor - np.array(self._outlook.to_best)[rungs]
+        for column in (self._means, self._rewards, self._bests):
+            np.maximum(column.all, rewards, out=column.all)
+        np.maximum(self._averages.all, floor - np.array(self._outlook.rising)[rungs], out=self._averages.all)
 
-    def _leader(self, rungs: range) -> tuple[float, int] | None:
-        """The largest index of the arms on these rungs, and its arm: the largest of the rungs' largest."""
-        best, corrections = None, self._outlook.corrections
-        for rung in rungs:
-            if (leader := self._rankings[rung].leader()) is not None:
-                index = leader[0] + corrections[rung]
-                if best is None or index > best[0]:  # at a tie the lowest rung, whatever the arms
+    def _leader(self, places: range) -> tuple[float, int] | None:
+        """The largest index of the arms at these places, and its arm: the largest of the places' largest."""
+        best, corrections = None, self._corrections()
+        for place in places:
+            if (leader := self._rankings[place].leader()) is not None:
+                index = leader[0] + corrections[place]
+                if best is None or index > best[0]:  # at a tie the first place, whatever the arms
                     best = index, leader[1]
         return best
 
     def _rank(self, arm: int) -> None:
         bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
-        self._rankings[self._rungs[arm]].put(arm, self._levels()[arm] + bonus, self.book.rng.random())
+        place = self._place(arm)
+        level = self._bests[arm] if place == self._turned else self._levels()[arm]
+        self._rankings[place].put(arm, level + bonus, self.book.rng.random())
 
     def _train(self, arm: Arm) -> Pull:
         """The arm's next slice. Until its reward comes it is asleep: in no ranking."""
         rung = self._rungs[arm.id]
-        self._rankings[rung].drop(arm.id)
+        self._rankings[self._place(arm.id)].drop(arm.id)
         self._chosen[arm.id] += 1
         self._pulls += 1
         self._trainings += rung > 0
@@ -262,6 +301,8 @@ class AdaptiveMutantUCB:
             self._averages.append(0.0)
             self._means.append(0.0)
             self._rewards.append(-math.inf)
+            self._bests.append(-math.inf)
+            self._falls.append(0)
             self._rungs.append(0)
             self._chosen.append(0)
             if self._nursery is not None:
@@ -275,10 +316,12 @@ class AdaptiveMutantUCB:
             return self._drawn(parent)
         median, spread = self._median, self._spread
         if straight:
-            arms = arms[self._rungs.all[arms] == len(self.stops)]
-            median = float(np.median(self._rewards.all[arms]))
-            spread = float(self._rewards.all[arms].max()) - median
-        scores = self._rewards.all[arms] if straight else self._scores(arms)
+            arms = arms[self._places(arms) >= len(self.stops)]
+            if not len(arms):
+                return self._drawn(parent)
+            median = float(np.median(self._bests.all[arms]))
+            spread = float(self._bests.all[arms].max()) - median
+        scores = self._bests.all[arms] if straight else self._scores(arms)
         parent = int(arms[scores.argmax()]) if (fresh := parent is None) else parent
         known = self._with_failed(arms, scores)
         trainings = np.maximum(self._rungs.all[known[0]], 1)
@@ -316,7 +359,7 @@ class AdaptiveMutantUCB:
 
     def _finish(self) -> Pull | None:
         """With less than a full training left nothing new is begun: the best arm that can be trained to the end is."""
-        arms = [arm for ranking in self._rankings[:-1] for arm in ranking.arms()]
+        arms = [arm for place in self._paused for arm in self._rankings[place].arms()]
         able = [arm for arm in arms if self.max_steps - self.book.steps[arm] <= self.book.left]
         if not able:
             return None
@@ -328,7 +371,7 @@ class AdaptiveMutantUCB:
         """The score: trained or mutated, the arm that is chosen next needs its checkpoint."""
         if arm in self.book.failed or not self._rungs[arm]:
             return -math.inf
-        return float(self._levels()[arm] + self._outlook.corrections[self._rungs[arm]])
+        return float(self._scores(np.array([arm]))[0])
 
     def plan(self) -> list[Phase]:
         budget, first = self.book.budget, self.initial * self.stops[0]
@@ -351,6 +394,8 @@ class AdaptiveMutantUCB:
             "averages": self._averages.all.copy(),
             "means": self._means.all.copy(),
             "rewards": self._rewards.all.copy(),
+            "bests": self._bests.all.copy(),
+            "falls": self._falls.all.copy(),
             "rungs": self._rungs.all.copy(),
             "chosen": np.array(self._chosen, dtype=np.int64),
             "counts": [self._pulls, self._trainings, self._told, self._measured],
@@ -366,8 +411,10 @@ class AdaptiveMutantUCB:
         self._outlook.load(state["outlook"])
         for ranking, part in zip(self._rankings, state["rankings"], strict=True):
             ranking.load(part)
-        names = ("averages", "means", "rewards", "rungs")
-        self._averages, self._means, self._rewards, self._rungs = (Column.of(state[name]) for name in names)
+        names = ("averages", "means", "rewards", "bests", "falls", "rungs")
+        self._averages, self._means, self._rewards, self._bests, self._falls, self._rungs = (
+            Column.of(state[name]) for name in names
+        )
         self._chosen = state["chosen"].tolist()
         self._pulls, self._trainings, self._told, self._measured = state["counts"]
         self._median, self._spread = state["spread"]

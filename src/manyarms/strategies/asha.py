@@ -86,7 +86,7 @@ class ASHA:
             self._rungs[level].add(pull.arm.id, reward, self.book.rng.random())
 
     def best(self) -> Arm:
-        """Of the arms trained furthest, the one with the largest reward."""
+        """The arm with the best reward, however far it was trained."""
         return self._standings.best()
 
     def promise(self, arm: int) -> float:

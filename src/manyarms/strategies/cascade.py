@@ -18,7 +18,7 @@ from ..spaces import Joint
 from .book import Book, State
 from .extreme_ucb import ExtremeUCB
 from .pickers import Picker
-from .protocol import Complete, Phase, complete, kind_of, restart
+from .protocol import Complete, Phase, complete, kind_of, restart, takes_mean
 from .representation import one_line
 
 _FEW = 5  # failures that say nothing yet
@@ -39,7 +39,7 @@ class Cascade:
 
     The arms' configs are `{"algorithm": name of the child, "config": the child's config}`, as those of a `Joint` space of the
     children's spaces. A child that has to wait for a reward, or is done, is passed over. One that fails nearly always is left
-    alone, unless all do. Recommended is what one of the children recommends: the one with the largest last reward.
+    alone, unless all do. Recommended is what one of the children recommends: the one that is worth most.
 
     Args:
         children: by name, fresh strategies of any kind. One with a budget ends at that; one without goes on as long as the
@@ -83,7 +83,9 @@ class Cascade:
         self.picker.start(len(self._names))
         self._owners: list[tuple[int, int]] = []  # by arm: the child's place, and its own number of the arm
         self._arms: list[dict[int, int]] = [{} for _ in self._names]  # by child, by its own number: the arm
-        self._rewards: list[float | None] = []  # by arm: the last
+        self._bests: list[float] = []  # by arm: its best reward
+        self._totals: list[float] = []  # by arm: the sum of its rewards
+        self._counts: list[int] = []  # by arm: how many there are
         self._rewarded = [0] * len(self._names)  # by child: pulls
         self._failed = [0] * len(self._names)
 
@@ -127,7 +129,9 @@ class Cascade:
             config = {"algorithm": self._names[place], "config": own.config}
             arms[own.id] = book.add(config, tuple(arms[parent] for parent in own.parents if parent in arms)).id
             self._owners.append((place, own.id))
-            self._rewards.append(None)
+            self._bests.append(-math.inf)
+            self._totals.append(0.0)
+            self._counts.append(0)
         return book.open(book.arms[arms[own.id]], pull.steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
@@ -143,14 +147,24 @@ class Cascade:
             self._failed[place] += 1
         else:
             self._rewarded[place] += 1
-            self._rewards[arm] = reward
+            self._bests[arm] = max(self._bests[arm], reward)
+            self._totals[arm] += reward
+            self._counts[arm] += 1
 
     def best(self) -> Arm:
-        """Of the arms that the children recommend, the one with the largest last reward; a failed one only if all did."""
+        """Of the arms that the children recommend, the one that is worth most; a failed one only if all did."""
         found = [arm for place in range(len(self._names)) if (arm := self._best_of(place)) is not None]
         if not found:
             raise NoResult("no pull has succeeded yet")
-        return self.book.arms[max(found, key=lambda arm: (arm not in self.book.failed, self._rewards[arm]))]
+        return self.book.arms[max(found, key=lambda arm: (arm not in self.book.failed, self._worth(arm)))]
+
+    def _worth(self, arm: int) -> float:
+        return self._totals[arm] / self._counts[arm] if self.takes_mean(arm) else self._bests[arm]
+
+    def takes_mean(self, arm: int) -> bool:
+        """As the child that made the arm says."""
+        place, own = self._owners[arm]
+        return takes_mean(self.children[self._names[place]], own)
 
     def _best_of(self, place: int) -> int | None:
         try:
@@ -184,7 +198,9 @@ class Cascade:
             "picker": self.picker.state(),
             "children": {name: child.state() for name, child in self.children.items()},
             "owners": np.array(self._owners, dtype=np.int64).reshape(-1),
-            "rewards": np.array([math.nan if reward is None else reward for reward in self._rewards], dtype=float),
+            "bests": np.array(self._bests, dtype=float),
+            "totals": np.array(self._totals, dtype=float),
+            "rewards": np.array(self._counts, dtype=np.int64),
             "counts": [self._rewarded.copy(), self._failed.copy()],
         }
 
@@ -197,7 +213,7 @@ class Cascade:
         self._arms = [{} for _ in self._names]
         for arm, (place, own) in enumerate(self._owners):
             self._arms[place][own] = arm
-        self._rewards = [None if math.isnan(reward) else reward for reward in state["rewards"].tolist()]
+        self._bests, self._totals, self._counts = (state[name].tolist() for name in ("bests", "totals", "rewards"))
         self._rewarded, self._failed = map(list, state["counts"])
 
     def __repr__(self) -> str:

@@ -97,7 +97,7 @@ class ContextualTreeUCB:
             self._tree.learn(pull.arm.id, self.book.rng)
 
     def best(self) -> Arm:
-        """Of the arms trained furthest the one with the largest reward."""
+        """The arm with the best reward, however far it was trained."""
         return self._rounds.best()
 
     def regions(self, context: int | None = None) -> list[Region]:

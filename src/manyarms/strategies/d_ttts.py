@@ -184,6 +184,10 @@ class DTTTS:
         pulls, successes = self._pulls.all[arms], self._successes.all[arms]
         return 1.0 + successes, 1.0 + pulls - successes
 
+    def takes_mean(self, arm: int) -> bool:
+        """Always: to the paper rewards are draws from one law."""
+        return True
+
     def promise(self, arm: int) -> float:
         """The mean of its posterior and one standard deviation: where its draws are when they are large."""
         pulls = self._pulls[arm]

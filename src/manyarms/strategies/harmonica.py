@@ -106,7 +106,7 @@ class Harmonica:
         self._stages.learn(pull.arm.id, reward)
 
     def best(self) -> Arm:
-        """Of the arms trained furthest, the one with the largest reward."""
+        """The arm with the best reward, however far it was trained."""
         return self._brackets.best()
 
     def polynomials(self) -> list[dict[tuple[str, ...], float]]:

@@ -61,7 +61,7 @@ class Hyperband:
         self._brackets.tell(pull, reward)
 
     def best(self) -> Arm:
-        """Of the arms trained furthest, the one with the largest reward."""
+        """The arm with the best reward, however far it was trained."""
         return self._brackets.best()
 
     def promise(self, arm: int) -> float:

@@ -156,6 +156,10 @@ class InfiniteUCBE:
         """The largest mean among the arms that never failed, if any."""
         return self.book.arms[self._bounds.largest_mean()]
 
+    def takes_mean(self, arm: int) -> bool:
+        """Always: to the paper rewards are draws from one law."""
+        return True
+
     def promise(self, arm: int) -> float:
         """The upper bound; none for an arm trained to the end."""
         finished = self.book.steps[arm] == self.book.max_steps

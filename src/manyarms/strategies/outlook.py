@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .book import State
+from .repeats import Repeats
 
 _MEMORY = 0.4  # least weight of the newest reward in an arm's running average
 _DRIFT = 0.02  # least weight of the newest increment in a rung's
@@ -28,9 +29,9 @@ def gain(number: int) -> float:
 
 
 class Outlook:
-    """Two views of rewards, and which of them foretells better.
+    """Two views of rewards, and which of them holds.
 
-    *Rising*: an arm gains what the others gained from where it stands to the end; late rewards count more than early ones.
+    *Rising*: an arm gains what the others gained from where it stands on; late rewards count more than early ones.
     *Level*: an arm's rewards are draws about one value, and all of them count the same.
 
     Args:
@@ -41,54 +42,53 @@ class Outlook:
         self._gains = [0.0, *map(gain, range(1, rungs + 1))]
         self._increments = [0.0] * (rungs + 1)  # by rung: the mean gain from it to the next
         self._counts = [0] * (rungs + 1)
-        self._errors = [0.0, 0.0]  # of foretelling the next reward, squared: rising, level
+        self._repeats = Repeats(rungs)
         self.level = False
         """Which of the views is held; `decide` may change it."""
-        self.to_come = [0.0] * (rungs + 1)
-        """By rung: the gain expected from it to the end, for rising rewards."""
+        self.to_best = [0.0] * (rungs + 1)
+        """By rung: the gain expected from it to the best reward from there on, for rising rewards."""
+        self.rising = [0.0] * (rungs + 1)
+        """By rung: what to add to the running average of an arm that stands there, to get that reward."""
         self.corrections = [0.0] * (rungs + 1)
-        """By rung: what to add to the average of an arm that stands there."""
-        self._rising = [0.0] * (rungs + 1)  # the corrections of running averages
+        """By rung: what to add to the average of the view that is held."""
 
-    def learn(self, rung: int, reward: float, last: float, average: float, mean: float) -> None:
-        """An arm at this rung got its next reward; before, it had these: the last, and the two kinds of average."""
-        if rung > 1:  # else the views agree on what is known
-            foretold = average + self._rising[rung] - self.to_come[rung + 1]
-            misses = reward - foretold, reward - mean
-            self._errors = [error + miss * miss for error, miss in zip(self._errors, misses, strict=True)]  # ** may overflow
+    def learn(self, rung: int, reward: float, last: float, mean: float) -> None:
+        """An arm at this rung got its next reward; before, it had these: the last, and their mean."""
+        self._repeats.learn(rung, reward, last, mean)
         self._counts[rung] += 1
         self._increments[rung] += max(_DRIFT, 1.0 / self._counts[rung]) * (reward - last - self._increments[rung])
         self._correct()
 
     def decide(self) -> bool:
-        """Hold the view that foretold better; whether that is a change."""
-        before, self.level = self.level, self._errors[1] < self._errors[0]
+        """Hold the view that the rewards so far speak for; whether that is a change."""
+        before, self.level = self.level, self._repeats.decide()
         self._correct()
         return before != self.level
 
     def _correct(self) -> None:
         """Each correction follows from the one before, as the running average does."""
-        ahead = 0.0
-        for rung in range(len(self.to_come) - 2, -1, -1):
-            ahead += self._increments[rung]
-            self.to_come[rung] = ahead
-        correction = 0.0
+        to_end = [0.0] * len(self.to_best)
+        for rung in range(len(to_end) - 2, -1, -1):
+            to_end[rung] = to_end[rung + 1] + self._increments[rung]
+            self.to_best[rung] = max(0.0, self.to_best[rung + 1] + self._increments[rung])  # it may stop where it is best
+        lag = 0.0
         for rung, weight in enumerate(self._gains):
-            correction += weight * (self.to_come[rung] - correction)
-            self._rising[rung] = correction
-        self.corrections = [0.0] * len(self._rising) if self.level else self._rising
+            lag += weight * (to_end[rung] - lag)
+            self.rising[rung] = lag + (self.to_best[rung] - to_end[rung])
+        self.corrections = [0.0] * len(self.rising) if self.level else self.rising
 
     def state(self) -> State:
         """What it learned."""
         return {
             "increments": np.array(self._increments),
             "counts": np.array(self._counts, dtype=np.int64),
-            "errors": list(self._errors),
+            "repeats": self._repeats.state(),
             "level": self.level,
         }
 
     def load(self, state: State) -> None:
         """Take that back."""
         self._increments, self._counts = state["increments"].tolist(), state["counts"].tolist()
-        self._errors, self.level = list(state["errors"]), state["level"]
+        self._repeats.load(state["repeats"])
+        self.level = state["level"]
         self._correct()

@@ -38,6 +38,7 @@ class Complete(Strategy, Protocol):
     """What the library's own strategies offer beyond the three methods.
 
     One that is not made of a space and its settings alone also has `restart(**changed)`, which does what the function does.
+    One that takes rewards for repeated measurements of one value also has `takes_mean(arm)`.
 
     Attributes:
         book: its space, seed, budget and counts. Setting `book.budget` makes it go on to another total.
@@ -69,6 +70,15 @@ def restart(strategy: Complete, **changed: Any) -> None:
         strategy.restart(**changed)
         return
     type(strategy).__init__(strategy, strategy.book.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
+
+
+def takes_mean(strategy: Strategy, arm: int) -> bool:
+    """Whether the arm is worth the mean of its rewards, which are repeated measurements of one value, and not the best one.
+
+    False where the strategy does not say: rewards are then points of a learning curve.
+    """
+    says = getattr(strategy, "takes_mean", None)
+    return bool(says(arm)) if says is not None else False
 
 
 def is_built_in(part: Any) -> bool:

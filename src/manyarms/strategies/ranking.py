@@ -32,6 +32,10 @@ class Ranking:
         """All that are in, in no order."""
         return list(self._entries)
 
+    def clear(self) -> None:
+        """Take out all arms."""
+        self._entries, self._heap = {}, []
+
     def drop(self, arm: int) -> None:
         """Take the arm out, if it is in."""
         self._entries.pop(arm, None)

@@ -128,7 +128,7 @@ class Rounds:
         return 0.0 if counts is None else self._rewards.value(counts)
 
     def best(self) -> Arm:
-        """Of the arms trained furthest the one with the largest reward; of equal ones that in the box with the largest mean."""
+        """The arm with the best reward; of equal ones that in the box with the largest mean."""
         leader, partition = self._standings.best(), self.partition
         contexts = partition.points.all[:, : partition.given]
         equal = (partition.values.all == partition.values[leader.id]) & (contexts == contexts[leader.id]).all(axis=1)

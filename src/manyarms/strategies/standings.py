@@ -1,4 +1,4 @@
-"""Which arm to recommend where arms are trained to different steps: the best of those trained furthest."""
+"""Which arm to recommend where rewards are points of learning curves: the one with the best reward."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..core import Arm
 from ..errors import NoResult
 from .book import Book, State
 
-Standing = tuple[bool, int, float, int, int]
-"""Of an arm: whether it failed, minus its steps, minus its last reward, its turn among the arms told, itself. Least is best."""
+Standing = tuple[bool, float, int, int, int]
+"""Of an arm: whether it failed, minus its best reward, minus its steps, its turn among the arms told, itself. Least is best."""
 
 
 class Standings:
-    """The last reward of every arm in a book. The leader is found as rewards come: O(log n) for each, on average.
+    """The best reward of every arm in a book. The leader is found as rewards come: O(log n) for each, on average.
 
     As in a `Ranking`, a standing in the heap counts only while it is the arm's newest, and is dropped when it surfaces.
     """
@@ -30,7 +30,7 @@ class Standings:
     def tell(self, arm: int, reward: float | None) -> None:
         """Note the end of a pull that the book has settled; None means that it failed."""
         if reward is not None:
-            standing = self._put(arm, reward)
+            standing = self._put(arm, max(reward, self._reward(arm)) if arm in self._standings else reward)
             if self._leader is None or standing[:3] < self._standings[self._leader][:3]:  # at a tie the leader stays
                 self._leader = arm
         elif arm in self._standings:
@@ -39,7 +39,7 @@ class Standings:
                 self._leader = self._first()
 
     def best(self) -> Arm:
-        """Of the arms trained furthest the one with the largest last reward; one that failed only if there is no other."""
+        """The arm with the best reward; of equal ones that trained furthest; one that failed only if there is no other."""
         if self._leader is None:
             raise NoResult("no pull has succeeded yet")
         return self._book.arms[self._leader]
@@ -53,11 +53,11 @@ class Standings:
         return self._book.steps[arm] + quality if again else quality
 
     def _reward(self, arm: int) -> float:
-        return -self._standings[arm][2]
+        return -self._standings[arm][1]
 
     def _put(self, arm: int, reward: float) -> Standing:
         turn = self._standings[arm][3] if arm in self._standings else len(self._standings)
-        standing = arm in self._book.failed, -self._book.steps[arm], -reward, turn, arm
+        standing = arm in self._book.failed, -reward, -self._book.steps[arm], turn, arm
         self._standings[arm] = standing
         heapq.heappush(self._heap, standing)
         if len(self._heap) > 2 * len(self._standings) + 64:

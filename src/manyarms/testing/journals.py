@@ -202,12 +202,12 @@ def check_recommendation_is_replaced(open: Open) -> None:
     with closing(_new(open, "study")) as journal:
         _check(journal.recommendation() is None, "a new journal must have no recommendation", journal.recommendation())
         journal.append(_pulls(4))
-        for saved in ((2, 0), (4, 1)):
+        for saved in ((2, "arm 0"), (4, "arm 1")):
             journal.save_recommendation(*saved)
             _check(journal.recommendation() == saved, "the newest recommendation must come back", journal.recommendation())
         _check(list(journal.events()) == list(_pulls(4)), "a recommendation must not change the events")
     with closing(open("study")) as journal:
-        _check(journal.recommendation() == (4, 1), "the recommendation must be there after reopening")
+        _check(journal.recommendation() == (4, "arm 1"), "the recommendation must be there after reopening")
 
 
 def check_second_writer_is_refused(open: Open) -> None:
@@ -256,7 +256,7 @@ def check_reader_changes_nothing(open: Open) -> None:
             acts: tuple[Callable[[], None], ...] = (
                 lambda reader=reader: reader.append(_pulls(1)),  # type: ignore[misc]
                 lambda reader=reader: reader.save_snapshot(1, "text"),  # type: ignore[misc]
-                lambda reader=reader: reader.save_recommendation(1, 0),  # type: ignore[misc]
+                lambda reader=reader: reader.save_recommendation(1, "arm 0"),  # type: ignore[misc]
                 lambda reader=reader: reader.create(_HEADER),  # type: ignore[misc]
             )
             for act in acts:

