@@ -193,5 +193,5 @@ def test_a_strategy_whose_best_fails_does_not_keep_its_study_from_being_shown():
 
 
 def test_a_view_of_a_stranger_shows_no_control_characters_and_does_not_fail():
-    view = ma.StudyView(MemoryJournal("\x1b[2J"), {"strategy": "evil\x1b[2J"}, Tally())
+    view = ma.StudyView(MemoryJournal("\x1b[2J"), {"strategy": "evil\x1b[2J"}, Tally("maximize"))
     assert repr(view) == r"StudyView('\x1b[2J', evil\x1b[2J, 0 steps, 0 arms, no reward yet)"

@@ -122,6 +122,7 @@ import os, sys
 from pathlib import Path
 import manyarms as ma
 from manyarms import cli
+from manyarms.journal.lock import FileLock
 
 def train(pull):
     level = pull.load() or 0
@@ -136,11 +137,14 @@ options = dict(space=space, max_steps=3, storage="studies.db", name="étude", se
 
 ALONE = f"""{STUDY}
 study = ma.tune(train, budget=20, **options)
+lock = next(Path().glob("studies.db-*.lock"))
+held = FileLock(lock)
+held.acquire()
 try:
     ma.tune(train, budget=30, **options)
 except ma.StudyLocked as error:
     print(f"(process {{os.getpid()}})" in str(error))
-study.close()
+held.release()
 with ma.tune(train, budget=30, **options) as study:
     kept = [path for path in Path("studies.db-checkpoints").rglob("notes.txt")]
     print(study.tally.steps, study.tally.failures, study.tally.retrained, bool(kept), len(kept) <= len(study.tally.arms))

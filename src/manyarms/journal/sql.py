@@ -396,7 +396,11 @@ class SqlJournal:
         if not self._write:
             raise StorageError(self._cannot("write", "it was opened for reading"))
         if self._connection.is_closed:
-            raise StorageError(self._cannot("write", "it is closed"))
+            raise self._closed()
+
+    def _closed(self) -> StudyClosed:
+        again = "open it again with load_study to read it, or with ma.Study(...) to continue it"
+        return StudyClosed(f"study {self.name!r} is closed: {again}")
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
@@ -404,8 +408,7 @@ class SqlJournal:
         try:
             yield
         except ConnectionClosed:
-            again = "open it again with load_study to read it, or with ma.Study(...) to continue it"
-            raise StudyClosed(f"study {self.name!r} is closed: {again}") from None
+            raise self._closed() from None
         except SQLAlchemyError as error:
             raise StorageError(self._cannot(verb, cause_of(error))) from error
         except ConnectionLost as error:
