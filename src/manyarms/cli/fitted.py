@@ -27,6 +27,7 @@ _TOP = 10
 _IMPORTANCE_SECONDS, _IMPORTANCE_SHARE = (3.0, 20.0), 0.1  # what it may take: a share of the training, within limits
 _MOST_COLUMNS = 200  # that are looked at closely: as many as the page shows
 _PAGE_SECONDS = 0.5  # for the page itself
+_HURRY = 0.5  # seconds that it may take after Ctrl-C
 _DONE = {
     "number": "as it is; gaps filled where a model needs it",
     "category": "a column for each category",
@@ -75,9 +76,13 @@ class Fitted:
     model: Any
     notes: list[str]
 
+    @property
+    def _was_interrupted(self) -> bool:
+        return bool(getattr(self.model, "interrupted_", False))
+
     def publish(self, done: int | None) -> int:
         """Write everything into the folder, and show the best of it; the exit code."""
-        interrupted = bool(getattr(self.model, "interrupted_", False))
+        interrupted = self._was_interrupted
         if done is not None:
             print(f"the search was finished before, after {done:,} steps: a longer --time or a larger --budget goes on")
         judged = self._judged()
@@ -200,7 +205,8 @@ class Fitted:
 
         if self.problem.judged is None:
             return None
-        seconds = importance_seconds(trained, self.job.left())
+        left = _PAGE_SECONDS + _HURRY if self._was_interrupted else self.job.left()
+        seconds = importance_seconds(trained, left)
         return column_importance(lambda *judged: score(self.model, self.metric, *judged), *self.problem.judged, seconds)
 
     # -- what is printed
