@@ -1,7 +1,8 @@
 """Every example of the README and of docs/ runs, and prints what the page says it prints.
 
-A page's ```python blocks run in order in one namespace; ```python no-run is left alone. An ```output block after one is what it
-must print. The ```console blocks of the page on the command line run too.
+A page's ```python blocks run in order in one namespace; ```python no-run is left alone, and ```python title="train.py" is saved
+as that file too. An ```output block after one is what it must print. The commands of ```console blocks run where they stand among
+them, so that a page can be pasted from top to bottom in an empty directory; the page on the command line has a test of its own.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import inspect
 import io
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,8 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = ROOT / "docs" / "command-line.md"
 STRATEGIES = ROOT / "docs" / "strategies.md"
+FIRST = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("index", "first-search", "fit-a-table", "scikit-learn"))]
+"""The pages that a newcomer reads first: their commands run, and no example of theirs warns."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 
@@ -59,10 +64,31 @@ def run(block, line, page, namespace):
 def test_the_examples_of_a_page_run_and_print_what_it_says(page):
     namespace, printed = {"__name__": "__main__"}, ""
     for kind, line, text in blocks(page):
-        if kind == "python":
-            printed = run(text, line, page, namespace)
+        if title := re.search('title="(.+)"', kind):
+            Path(title[1]).write_text(text)
+        if kind.startswith("python") and "no-run" not in kind:
+            with warnings.catch_warnings():
+                if page in FIRST:
+                    warnings.simplefilter("error", UserWarning)
+                printed = run(text, line, page, namespace)
         elif kind == "output":
             assert rounded(printed) == rounded(text), f"{page}:{line}"
+        elif kind == "console" and page in FIRST:
+            run_console(text, f"{page}:{line}")
+
+
+def run_console(text, place):
+    """Run the commands of a block, and compare what they print where the page says it and it does not depend on time."""
+    for command, expected in steps(text):
+        program, *arguments = shlex.split(re.sub(r"--time \S+", "--budget 4 --families linear naive_bayes", command))
+        if program in ("pip", "make"):
+            continue
+        line = [sys.executable, *(["-m", "manyarms"] if program == "manyarms" else []), *arguments]
+        answer = subprocess.run(line, capture_output=True, text=True)
+        assert answer.returncode == 0, f"{place}: {command}: {answer.stderr}"
+        assert "Warning" not in answer.stderr, f"{place}: {command}"
+        if expected and "--time" not in command:
+            assert settled(answer.stdout + answer.stderr) == settled(expected), f"{place}: {command}"
 
 
 def rounded(text):
