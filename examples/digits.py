@@ -1,7 +1,7 @@
 """Train neural networks on scikit-learn's digits, a few epochs at a time, and keep the best one.
 
-Networks are paused and taken up again where they were; mutants of good ones are tried. Kill it at any moment (Ctrl-C, or
-kill -9) and run it again: it goes on. Run it once more when it is done: nothing is trained twice.
+Networks are paused and continued; mutants of good ones are tried. Kill it at any time (Ctrl-C, or kill -9) and run it again: it
+resumes. Run it once more when it is done: nothing is trained twice.
 """
 
 import warnings
@@ -13,7 +13,7 @@ from sklearn.neural_network import MLPClassifier
 
 import manyarms as ma
 
-EPOCHS = 2  # of one step
+EPOCHS = 2  # in one step
 
 space = ma.Space(
     learning_rate_init=ma.Float(1e-5, 1e-1, log=True),
@@ -31,7 +31,7 @@ def train(pull):
     model = pull.load() or MLPClassifier(**pull.config, warm_start=True, max_iter=EPOCHS, random_state=pull.seed)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         for _ in range(pull.start, pull.stop):
-            model.fit(images, labels)  # warm_start: goes on from where the last step ended
+            model.fit(images, labels)  # warm_start: continues from where the last step ended
             pull.report(model.score(valid_images, valid_labels))
     pull.save(model)
     return model.score(valid_images, valid_labels)
@@ -45,4 +45,4 @@ if __name__ == "__main__":
         model = study.best_model()
         print(f"best accuracy {study.best_reward:.4f} of {len(study.tally.arms)} networks: {study.best_config}")
         print(f"the trained network: {model}")
-    print('look at it with: manyarms arms digits.db, or in Python: ma.load_study("sqlite:///digits.db", "digits")')
+    print('Inspect it with: manyarms arms digits.db, or in Python: ma.load_study("sqlite:///digits.db", "digits")')

@@ -1,7 +1,7 @@
-"""Grow neural networks for scikit-learn's digits: graphs of layers, trained a cycle at a time, paused, mutated, taken up again.
+"""Grow neural networks for scikit-learn's digits: graphs of layers, trained a cycle at a time, paused, mutated, continued.
 
-Draws the best one (network.svg) and how it came about (family.svg), and exports it for use without this library (winner/).
-Kill it at any moment and run it again: it goes on. Needs `pip install "manyarms[torch]"` and scikit-learn.
+Draws the best one (network.svg) and its ancestors (family.svg), and exports it for use without this library (winner/).
+Kill it at any time and run it again: it resumes. Needs PyTorch and scikit-learn: `pip install ".[torch,sklearn]"` in a clone.
 """
 
 from pathlib import Path

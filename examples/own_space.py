@@ -1,4 +1,4 @@
-"""A space of one's own: anything with `sample` and `mutate`. Here a config is a list of layers, of any length."""
+"""Your own space: anything with `sample` and `mutate`. Here a config is a list of layers, of any length."""
 
 import warnings
 
@@ -37,7 +37,7 @@ class Layers:
 
 
 def score(config):
-    """Accuracy over five folds of a table of wines."""
+    """Mean accuracy of five-fold cross-validation on a table of wines."""
     table, kinds = load_wine(return_X_y=True)
     network = MLPClassifier(config, max_iter=60, learning_rate_init=0.02, random_state=0)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):

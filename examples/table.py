@@ -14,7 +14,7 @@ PLACE = Path("table-demo")
 
 
 def write_tables():
-    """Cancers to learn from, and others to predict, which have their diagnosis too, so that the predictions can be judged."""
+    """Rows to learn from, and others to predict. Those have the diagnosis too, so that the predictions can be scored."""
     data = load_breast_cancer(as_frame=True)
     table = data.data.assign(diagnosis=data.target_names[data.target]).sample(frac=1, random_state=0)
     PLACE.mkdir(exist_ok=True)

@@ -62,10 +62,12 @@ def run(block, line, page, namespace):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("workplace")
 def test_the_examples_of_a_page_run_and_print_what_it_says(page):
-    namespace, printed = {"__name__": "__main__"}, ""
+    namespace, printed = {}, ""
     for kind, line, text in blocks(page):
-        if title := re.search('title="(.+)"', kind):
-            Path(title[1]).write_text(text)
+        title = re.search('title="(.+)[.]py"', kind)
+        if title is not None:
+            Path(f"{title[1]}.py").write_text(text)
+        namespace["__name__"] = "__main__" if title is None else title[1]  # a file is imported here, and run by a command
         if kind.startswith("python") and "no-run" not in kind:
             with warnings.catch_warnings():
                 if page in FIRST:
@@ -112,7 +114,7 @@ def anchors(page):
 
 def test_every_page_has_an_example_and_its_links_lead_somewhere():
     for page in PAGES[1:]:
-        assert any(kind == "python" for kind, _, _ in blocks(page)), page
+        assert any(kind.startswith("python") for kind, _, _ in blocks(page)), page
     for page in PAGES:
         for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose(page)):
             there = (page.parent / target).resolve() if target else page
@@ -150,7 +152,7 @@ def test_the_commands_of_the_page_on_the_command_line_print_what_it_says(monkeyp
     monkeypatch.delenv("MANYARMS_STORAGE", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
     parts = list(blocks(COMMANDS))
-    Path("train.py").write_text(next(text for kind, _, text in parts if kind == "python"))
+    Path("train.py").write_text(next(text for kind, _, text in parts if 'title="train.py"' in kind))
     for command, expected in [step for kind, _, text in parts if kind == "console" for step in steps(text)]:
         with pytest.raises(SystemExit) as end:
             cli.main(shlex.split(command)[1:])
