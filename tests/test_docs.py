@@ -1,8 +1,9 @@
 """Every example of the README and of docs/ runs, and prints what the page says it prints.
 
 A page's ```python blocks run in order in one namespace; ```python no-run is left alone, and ```python title="train.py" is saved
-as that file too. An ```output block after one is what it must print. The commands of ```console blocks run where they stand among
-them, so that a page can be pasted from top to bottom in an empty directory; the page on the command line has a test of its own.
+as that file too. An ```output block after one is what it must print. On the first pages, the commands of ```console blocks run
+between them, so that these pages can be pasted from top to bottom in an empty directory. The page on the command line has its own
+test.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = ROOT / "docs" / "command-line.md"
 STRATEGIES = ROOT / "docs" / "strategies.md"
-FIRST = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("index", "first-search", "fit-a-table", "scikit-learn"))]
-"""The pages that a newcomer reads first: their commands run, and no example of theirs warns."""
+FIRST = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "first-search", "fit-a-table", "scikit-learn")),
+]
+"""The pages that new users read first: their commands run, and none of their examples prints a warning."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 
@@ -82,7 +86,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_says(page):
 def run_console(text, place):
     """Run the commands of a block, and compare what they print where the page says it and it does not depend on time."""
     for command, expected in steps(text):
-        program, *arguments = shlex.split(re.sub(r"--time \S+", "--budget 4 --families linear naive_bayes", command))
+        program, *arguments = shlex.split(re.sub(r"--time \S+", "--budget 2 --families linear naive_bayes", command))
         if program in ("pip", "make"):
             continue
         line = [sys.executable, *(["-m", "manyarms"] if program == "manyarms" else []), *arguments]
@@ -91,6 +95,21 @@ def run_console(text, place):
         assert "Warning" not in answer.stderr, f"{place}: {command}"
         if expected and "--time" not in command:
             assert settled(answer.stdout + answer.stderr) == settled(expected), f"{place}: {command}"
+
+
+@pytest.mark.parametrize("page", FIRST[:2], ids=lambda page: page.name)
+def test_the_first_example_is_short_and_trains_a_real_model_in_slices(page):
+    example = next(text for kind, _, text in blocks(page) if kind.startswith("python"))
+    assert len([line for line in example.splitlines() if line]) <= 15
+    for name in ("sklearn", "pull.load()", "pull.save(", "best_model()"):
+        assert name in example
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_installs_the_package_from_an_index_where_it_is_not_yet(page):
+    for _, line, text in blocks(page):
+        for command in re.findall("pip install .*manyarms.*", text):
+            assert "manyarms-*.whl" in command, f"{page}:{line}: {command}"
 
 
 def rounded(text):
