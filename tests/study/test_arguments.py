@@ -7,6 +7,7 @@ import inspect
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import manyarms as ma
@@ -89,6 +90,13 @@ def test_any_wrong_argument_of_tune_leaves_no_study_behind(changed, words, tmp_p
     with pytest.raises((ValueError, TypeError), match=words):
         ma.tune(**given)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_function_with_a_large_array_is_sent_to_workers(order):
+    data = np.ones((1000, 100), order=order)
+    study = ma.tune(lambda config: data.sum() * config["x"], SPACE, budget=4, workers=2, seed=0, progress=False)
+    assert study.tally.pulls == 4
 
 
 @pytest.mark.parametrize("changed", [{"workers": 2}, {"pull_timeout": 60}])
