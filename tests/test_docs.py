@@ -9,6 +9,7 @@ test.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import inspect
 import io
 import re
@@ -33,6 +34,9 @@ FIRST = [
     *(ROOT / "docs" / f"{name}.md" for name in ("index", "first-search", "fit-a-table", "scikit-learn")),
 ]
 """The pages that new users read first: their commands run, and none of their examples prints a warning."""
+FROM_OPTUNA = ROOT / "docs" / "from-optuna.md"
+COMPARE = ROOT / "examples" / "optuna" / "compare.py"
+PORTS = sorted(set(COMPARE.parent.glob("*.py")) - {COMPARE})
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 
@@ -178,6 +182,52 @@ def test_the_commands_of_the_page_on_the_command_line_print_what_it_says(monkeyp
         printed = capsys.readouterr()
         assert end.value.code == 0, printed.err
         assert settled(printed.out + printed.err) == settled(expected), command
+
+
+@pytest.fixture
+def compare():
+    specification = importlib.util.spec_from_file_location("compare", COMPARE)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("script", PORTS, ids=lambda script: script.stem)
+@pytest.mark.usefixtures("workplace")
+def test_a_script_for_optuna_and_its_counterpart_run_and_print_what_they_found(script, compare):
+    if script.stem.endswith("_optuna"):
+        pytest.importorskip("optuna", reason="the scripts to compare with need Optuna")
+    source = script.read_text()
+    best, trained = compare.result(run(source, 0, script, {"__name__": "__main__"}))
+    assert best >= 0 and trained >= 20
+    assert compare.with_seed(source, 7) != source
+
+
+def test_the_page_for_users_of_optuna_shows_the_scripts_as_they_are(compare):
+    shown = [text for kind, _, text in blocks(FROM_OPTUNA) if kind.startswith("python")]
+    pairs = [compare.script(name, library) for name in compare.PAIRS for library in ("optuna", "manyarms")]
+    assert sorted(pairs) == PORTS
+    assert shown == [script.read_text() for script in pairs]
+
+
+def test_the_page_for_users_of_optuna_counts_lines_as_they_are(compare):
+    for name in compare.PAIRS:
+        lines = [compare.count_lines(compare.script(name, library).read_text()) for library in ("optuna", "manyarms")]
+        assert "| {} | {} | {} |".format(name, *lines) in prose(FROM_OPTUNA)
+
+
+def test_scripts_are_compared_by_what_they_print(compare):
+    pytest.importorskip("optuna", reason="there is nothing to compare with")
+    name, lines, best, trained, seconds = compare.row("first_steps", seeds=1)
+    assert (name, lines, trained) == ("first_steps", "10 | 8", "100 | 100")
+    assert all(len(cell.split(" | ")) == 2 for cell in (best, seconds))
+
+
+def test_without_optuna_the_comparison_says_what_to_install():
+    code = "import runpy, sys; sys.modules['optuna'] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    answer = subprocess.run([sys.executable, "-c", code, str(COMPARE)], capture_output=True, text=True, check=True)
+    assert answer.stdout == 'Nothing to compare: Optuna is not installed. To install it: pip install "optuna>=4"\n'
 
 
 def steps(console):

@@ -132,7 +132,6 @@ def shown():
     with quick_directory() as directory, pytest.MonkeyPatch.context() as environment:
         for name in ("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
             environment.setenv(name, str(Path(directory, name.lower())))
-        environment.setenv("JUPYTER_PLATFORM_DIRS", "1")
         return asyncio.run(played(Path(directory)))
 
 
