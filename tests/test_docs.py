@@ -2,8 +2,8 @@
 
 A page's ```python blocks run in order in one namespace; ```python no-run is left alone, and ```python title="train.py" is saved
 as that file too. An ```output block after one is what it must print. On the first pages, the commands of ```console blocks run
-between them, so that these pages can be pasted from top to bottom in an empty directory. The page on the command line has its own
-test.
+between them, so that these pages can be pasted from top to bottom in an empty directory. The page on the command line has its
+own test.
 """
 
 from __future__ import annotations
