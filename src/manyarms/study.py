@@ -383,15 +383,16 @@ class Study(StudyView):
             self._saves.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
-        """What the recommended arm saved at `best_step`. If that is lost it is trained again, by this function or the last one.
+        """The trained model: what the recommended arm saved at `best_step`.
 
-        That is the object given to `pull.save`, loaded as `pull.load` does, or what `load_model(directory)` of the function
-        makes of the arm's files. `CheckpointLost` if there is neither.
+        It is the object given to `pull.save`, or the result of `load_model(directory)` of the function, if it has that method.
+        If the state was deleted, it is trained again with `function`, by default the one used last. Raises `CheckpointLost` if
+        the arm saved neither an object nor files that the function can read.
         """
         return self.model(self.best().id, function)
 
     def model(self, arm: int, function: Function | None = None) -> Any:
-        """What this arm saved where it was best, as `best_model` gives that of the recommended one."""
+        """The model of any arm at its best step, as `best_model` returns it for the recommended one."""
         return self._saves.model(arm, function or self._function)
 
     # -- running

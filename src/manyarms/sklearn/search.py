@@ -45,18 +45,17 @@ _SHARED = ("scoring", "n_jobs", "refit", "cv", "verbose", "error_score", "return
 
 
 class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
-    """Search the parameters of an estimator, by cross-validation: train many candidates a little, and the promising ones on.
+    """Tune an estimator by cross-validation: train many candidates a little, and continue the promising ones.
 
-    A drop-in for `RandomizedSearchCV`, with all that scikit-learn's searches have. What differs:
+    A drop-in replacement for `RandomizedSearchCV`, with everything that scikit-learn's searches have. The differences:
 
-    - One candidate is one arm. It is trained a slice at a time on every fold: some trees, epochs or rows more. Where the
-      estimator can go on from where it was, nothing is trained twice.
-    - `cv_results_` has a row for each arm, with the scores after the `steps` at which it was best. `params` tells what it had
-      then, such as `n_estimators=40`. Times are of all its slices together.
-    - Chosen is the best score, whether the arm was trained to the end or not: where more trees or epochs make a model worse,
-      fewer are taken. At a tie it is the arm with the most steps. `best_estimator_` gets as many steps. But where rows or
-      folds grow, scores on some of them do not count: it gets all rows, and is the best of the arms that had all of them, if
-      there are any.
+    - One candidate is one arm. It is trained one slice at a time on every fold: a few more trees, epochs or rows. Where the
+      estimator can continue from where it was, nothing is trained twice.
+    - `cv_results_` has a row for each arm, with its scores at the step at which it was best, `steps`. `params` has the
+      parameters at that step, such as `n_estimators=40`. Times are sums over all its slices.
+    - The arm with the best score is chosen, regardless of how far it was trained: if more trees or epochs make a model worse,
+      fewer are used. At a tie it is the arm with the most steps. `best_estimator_` gets as many steps. Where rows or folds
+      grow, `best_estimator_` gets all rows, and is the best of the arms that had all of them, if there are any.
 
     Args:
         estimator: what to train; or a dict of names to (estimator, space), to choose among several.

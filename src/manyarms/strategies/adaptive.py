@@ -40,30 +40,30 @@ def fresh_probability(pulls: int, guided: bool) -> float:
 
 
 class AdaptiveMutantUCB:
-    """The strategy to use when nothing is known: trains what should become best, mutates what has become so.
+    """The default strategy: trains the arms that are predicted to become best, and mutates the best ones.
 
-    1. Each arm is judged by what it should become: its running average plus the gains that other arms made from where it stands
-       to where they were best; or its plain mean, where rewards are draws about one value. Added is a bonus that follows the
-       spread of the scores.
-    2. The arm with the largest sum is trained on; once it is trained to the end, it is mutated.
-    3. But every third pull or more trains an arm on: what arms should become is only learned from those that do.
-    4. Few arms to begin with, and fresh random ones all along, ever more rarely.
-    5. Where the space encodes, a newcomer is the most promising of many candidates, by a forecast from the arms so far.
-    6. Some newcomers are trained straight to the end, and chosen by arms that were so too: the first steps of all may mislead.
-       Once they find something better than the others, most are.
-    7. An arm whose curve has turned, so that more training makes it worse, counts as trained to the end: it is mutated only.
-    8. Recommended is the arm with the best reward; where rewards are draws about one value, the best mean of the arms trained
-       to the end, as soon as there is one.
+    1. Each arm is scored by the reward that it is predicted to reach: its running average plus the gains that other arms made
+       from the same step to where they were best. Where rewards are repeated measurements of one value, it is their mean. A
+       bonus for exploration, proportional to the spread of the scores, is added.
+    2. The arm with the largest sum is trained for another slice; once it is fully trained, it is mutated instead.
+    3. At least every third pull continues a paused arm, because the gains can only be learned from arms that are continued.
+    4. It starts with a few random arms, and draws new random arms throughout, more and more rarely.
+    5. Where the space encodes, a new arm is the most promising of many candidates, as predicted from the arms so far.
+    6. Some new arms are trained straight to the end, and chosen by fully trained arms only, because early rewards may mislead.
+       Once they find something better than the others, most new arms are.
+    7. An arm whose curve has turned, so that more training makes it worse, counts as fully trained: it is only mutated.
+    8. It recommends the arm with the best reward. Where rewards are repeated measurements of one value, it recommends the best
+       mean of the fully trained arms, as soon as there is one.
 
     Args:
-        space: makes and mutates the arms.
-        budget: steps in all; None goes on until the study stops it.
-        max_steps: the most steps an arm may get.
-        initial: random arms to begin with; fewer where the budget is small.
-        exploration: the bonus of an arm chosen once, in spreads of the scores (from the median to the best).
-        slices: pulls that a full training is cut into, at most one a step.
-        surrogate: choose newcomers by a forecast, where the space encodes.
-        seed: of its generator.
+        space: Makes and mutates the arms.
+        budget: Total number of steps; None runs until the study stops it.
+        max_steps: The most steps an arm may get.
+        initial: Number of random arms at the start. Reduced automatically for small budgets.
+        exploration: Bonus of an arm chosen once, in units of the spread of the scores (the best minus the median).
+        slices: Number of pulls in a full training; at most one for each step.
+        surrogate: Choose new arms by predictions, where the space encodes.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import AdaptiveMutantUCB, Float, Space
     >>> search = AdaptiveMutantUCB(Space(x=Float(0, 1)), budget=300, max_steps=5, seed=0)
