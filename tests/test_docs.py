@@ -71,16 +71,15 @@ def run(block, line, page, namespace):
 @pytest.mark.usefixtures("workplace")
 def test_the_examples_of_a_page_run_and_print_what_it_says(page):
     namespace, printed = {}, ""
+    if page in FIRST:
+        warnings.simplefilter("error", UserWarning)  # pytest restores the filters after the test
     for kind, line, text in blocks(page):
         title = re.search('title="(.+)[.]py"', kind)
         if title is not None:
             Path(f"{title[1]}.py").write_text(text)
         namespace["__name__"] = "__main__" if title is None else title[1]  # a file is imported here, and run by a command
         if kind.startswith("python") and "no-run" not in kind:
-            with warnings.catch_warnings():
-                if page in FIRST:
-                    warnings.simplefilter("error", UserWarning)
-                printed = run(text, line, page, namespace)
+            printed = run(text, line, page, namespace)
         elif kind == "output":
             assert rounded(printed) == rounded(text), f"{page}:{line}"
         elif kind == "console" and page in FIRST:
