@@ -12,7 +12,7 @@ import cloudpickle
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import _routing_enabled, get_routing_for_object, process_routing
 
-from .slices import Slices, fresh, slices_of
+from .slices import Rows, Slices, fresh, slices_of
 
 FOLDS = "folds"
 """The resource of which each step is one fold more."""
@@ -40,6 +40,11 @@ class Candidate:
     def with_params(self, params: Mapping[str, Any], seed: int | None) -> Any:
         """The estimator of a config, not fitted."""
         return fresh(self.estimator, params, seed)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether scores before the end are on some of the rows or folds only."""
+        return self.resource == FOLDS or isinstance(self.slices(self.estimator), Rows)
 
     def slices(self, estimator: Any, seed: int = 0) -> Slices:
         """How it is trained."""

@@ -176,7 +176,9 @@ class Contest:
     def _study(self, data: str) -> Study:
         """A new one, or one that is resumed."""
         children = {
-            name: AdaptiveMutantUCB(family.space, max_steps=candidate.max_steps, initial=_INITIAL)
+            name: AdaptiveMutantUCB(
+                family.space, max_steps=candidate.max_steps, initial=_INITIAL, stop_turned=not candidate.is_partial
+            )
             for name, (family, candidate) in self.candidates.items()
         }
         rules = self.rules

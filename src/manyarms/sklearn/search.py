@@ -242,14 +242,21 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         return _TRAININGS * max(candidate.max_steps for candidate in _listed(training.candidates).values())
 
     def _strategy(self, training: Training, found: Mapping[str, Searched], budget: int | None, seed: int | None) -> Any:
-        make: Callable[..., Any] = _by_every_step if self.strategy is None else strategy_factory(self.strategy)
-        steps = {name: candidate.max_steps for name, candidate in _listed(training.candidates).items()}
+        candidates = _listed(training.candidates)
+        steps = {name: candidate.max_steps for name, candidate in candidates.items()}
+
+        def make(name: str, **settings: Any) -> Any:
+            space, settings = found[name].space, {"max_steps": steps[name], **settings}
+            if self.strategy is not None:
+                return strategy_factory(self.strategy)(space, **settings)
+            return AdaptiveMutantUCB(space, slices=steps[name], stop_turned=not candidates[name].is_partial, **settings)
+
         most = {name: _whole(n_configs(part.space) * steps[name]) for name, part in found.items()}
         limits = [limit for limit in (budget, _total(most.values())) if limit is not None]
         budget = min(limits) if limits else None
         if not isinstance(self.estimator, Mapping):
-            return make(found[""].space, budget=budget, max_steps=steps[""], seed=seed)
-        children = {name: make(part.space, budget=most[name], max_steps=steps[name], seed=None) for name, part in found.items()}
+            return make("", budget=budget, seed=seed)
+        children = {name: make(name, budget=most[name], seed=None) for name in found}
         return Cascade(children, budget=budget, seed=seed)
 
     def _search(self, study: Study, training: Training) -> None:
@@ -355,11 +362,6 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
 
     def _sk_visual_block_(self) -> Any:
         return super(BanditSearchCV, self._with_first())._sk_visual_block_()
-
-
-def _by_every_step(space: Any, *, max_steps: int, **settings: Any) -> AdaptiveMutantUCB:
-    """The strategy where none is given: decides anew after every step."""
-    return AdaptiveMutantUCB(space, max_steps=max_steps, slices=max_steps, **settings)
 
 
 def _route(name: str) -> str:

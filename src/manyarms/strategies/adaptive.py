@@ -63,6 +63,8 @@ class AdaptiveMutantUCB:
         exploration: Bonus of an arm chosen once, in units of the spread of the scores (the best minus the median).
         slices: Number of pulls in a full training; at most one for each step.
         surrogate: Choose new arms by predictions, where the space encodes.
+        stop_turned: Stop training an arm whose curve has turned. False where rewards are not points of one curve, such as
+            scores on ever more rows.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import AdaptiveMutantUCB, Float, Space
@@ -83,6 +85,7 @@ class AdaptiveMutantUCB:
         exploration: float = 0.5,
         slices: int = 10,
         surrogate: bool = True,
+        stop_turned: bool = True,
         seed: int | None = None,
     ) -> None:
         self.settings = {
@@ -92,12 +95,14 @@ class AdaptiveMutantUCB:
             "exploration": exploration,
             "slices": slices,
             "surrogate": surrogate,
+            "stop_turned": stop_turned,
             "seed": seed,
         }
         self.book = Book(space, budget, max_steps, seed)
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.initial = checks.whole("initial", initial, 1)
         self.exploration = checks.between("exploration", exploration, 0)
+        self._stop_turned = checks.flag("stop_turned", stop_turned)
         self.stops = rung_stops(max_steps, checks.whole("slices", slices, 1))
         if budget is not None and budget < max_steps:
             raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
@@ -179,11 +184,15 @@ class AdaptiveMutantUCB:
 
     def _place(self, arm: int) -> int:
         """The arm's rung, or that of the arms whose curves have turned."""
-        return self._turned if self._falls[arm] >= _FALLS and not self._outlook.level else int(self._rungs[arm])
+        return self._turned if self._falls[arm] >= _FALLS and self._stops() else int(self._rungs[arm])
+
+    def _stops(self) -> bool:
+        """Whether arms whose curves have turned are trained no further."""
+        return self._stop_turned and not self._outlook.level
 
     def _places(self, arms: Array) -> Array:
         """The place of each of the arms."""
-        turned = (self._falls.all[arms] >= _FALLS) & (not self._outlook.level)
+        turned = (self._falls.all[arms] >= _FALLS) & self._stops()
         return np.where(turned, self._turned, self._rungs.all[arms])
 
     def _goes_straight(self) -> bool:

@@ -6,9 +6,11 @@ import numpy as np
 
 from .book import State
 
-_FEWEST = 8  # rewards to judge by
-_SLOPE = 0.25  # of the next reward on the last, both as differences from the mean: 0 for measurements, on curves 0.5 and more
-_SHARED = 2.0  # how much of the differences all arms may have in common, as a multiple of the rest
+_FEWEST = 16  # rewards to judge by
+_SLOPE = (
+    0.45  # of the next reward on the last, both as differences from the mean: near 0 for measurements, on curves 0.5 and more
+)
+_SHARED = 0.5  # how much of the differences all arms may have in common, as a multiple of the rest: up to 0.3 for measurements
 
 
 class Repeats:
