@@ -80,7 +80,7 @@ def test_fitted_again_with_a_larger_budget_it_goes_on(tmp_path):
         ({"cv": 3}, "folds"),
         ({"scoring": "roc_auc"}, "scoring"),
         ({"estimator": Mortal(n_estimators=8, random_state=1)}, "estimator"),
-        ({"resource": "n_samples"}, "estimator"),
+        ({"resource": "n_samples"}, "stop_turned"),
         ({"space": {"learning_rate": loguniform(0.01, 2)}}, "space"),
         ({"random_state": 1}, "seed"),
         ({"max_steps": 5}, "max_steps"),
