@@ -27,7 +27,7 @@ _TOP = 10
 _IMPORTANCE_SECONDS, _IMPORTANCE_SHARE = (3.0, 20.0), 0.1  # what it may take: a share of the training, within limits
 _MOST_COLUMNS = 200  # that are looked at closely: as many as the page shows
 _PAGE_SECONDS = 0.5  # for the page itself
-_HURRY = 0.5  # seconds that it may take after Ctrl-C
+_HURRY = 0.1  # seconds that it may take after Ctrl-C
 _DONE = {
     "number": "as it is; gaps filled where a model needs it",
     "category": "a column for each category",

@@ -49,7 +49,7 @@ _PATIENCE, _MOMENT = 2.0, 2.0  # times as long, and so many seconds more, after 
 _GRACE, _LEAST_GRACE = 0.03, 0.5  # of the time, and at least in seconds, for the last pulls to be cut short and scored
 _LAST = 5  # pulls whose length predicts that of the next
 _HOPELESS = 50  # failures, and no success
-_ENDING = 1.0  # seconds for putting the best together once the search was interrupted
+_ENDING = 0.5  # seconds for putting the best together once the search was interrupted
 
 
 @dataclass(frozen=True, slots=True)
