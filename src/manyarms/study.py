@@ -197,7 +197,7 @@ class Study(StudyView):
         self.record([outcome])
 
     def record(self, outcomes: Iterable[Outcome]) -> None:
-        """Write down what came of pulls, then learn it. A pull that was told before changes nothing.
+        """Record the outcomes of pulls, then learn from them. A pull that was told before changes nothing.
 
         All of it is checked before any of it is written: a `ValueError` or `TypeError` leaves the study as it was.
         """

@@ -149,12 +149,14 @@ class StudyView:
     def checkpoint_of(self, arm: int) -> Path | None:
         """The directory of the arm's best state, if it saved any; it may have been deleted since."""
         record = self.tally.arms[arm]
-        if record.best_reward is None:
-            return None
-        known = self._knowledge
-        by_mean = self.recommendation().by_mean if known is None else takes_mean(known.strategy, arm)
-        name, _ = best_state(record, by_mean)
+        name, _ = best_state(record, by_mean=False)
+        if name != record.checkpoint and self._takes_mean(arm):  # asked only where it matters: a view may have to be replayed
+            name = record.checkpoint
         return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
+
+    def _takes_mean(self, arm: int) -> bool:
+        known = self._knowledge
+        return self.recommendation().by_mean if known is None else takes_mean(known.strategy, arm)
 
     def arms_dataframe(self) -> pd.DataFrame:
         """A row for each arm, with its config and the metrics of its last pull.

@@ -91,7 +91,7 @@ def _said(model: Any, rows: pd.DataFrame) -> Any:
 
 
 class Remembered:
-    """A fitted model that repeats what it said of some rows, whatever it is asked."""
+    """A fitted model that returns stored predictions, and ignores the rows that it is given."""
 
     def __init__(self, said: Any, classes: Any, model: Any) -> None:
         self._said, self._model = said, model

@@ -28,7 +28,7 @@ class Client(Protocol):
         """A checkpoint turned out to be damaged."""
 
     def record(self, outcomes: Iterable[Outcome]) -> None:
-        """Write down what came of pulls, then learn it."""
+        """Record the outcomes of pulls, then learn from them."""
 
 
 def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int = 0, deterministic: bool = False) -> None:

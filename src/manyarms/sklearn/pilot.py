@@ -24,7 +24,7 @@ _DEPTH = 8  # of its tree
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """What came of it.
+    """The result of the pilot.
 
     Args:
         seconds_a_row: What it took to prepare a row, to train and to predict.

@@ -17,7 +17,7 @@ _TEST = "split0_test_"
 
 @dataclass(slots=True)
 class ArmResult:
-    """What came of one arm.
+    """The result of one arm.
 
     Attributes:
         arm: its id.
@@ -45,7 +45,7 @@ class ArmResult:
         """Take in the end of a pull.
 
         Args:
-            event: What came of it.
+            event: The end of the pull.
             is_final: Whether its score is one to choose the arm by: one on few of the rows or folds is not.
         """
         assert event.stop is not None
