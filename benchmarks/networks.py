@@ -54,7 +54,7 @@ def inheritance(pairs: int, seed: int) -> dict[str, tuple[float, float]]:
     """Median milliseconds of inheriting, from memory and from a checkpoint, and of both as shares of an epoch."""
     import torch
 
-    from manyarms.networks.trainee import FILE, packed, read_state
+    from manyarms.networks.torch.trained_network import FILE, packed, read_state
 
     rng = np.random.default_rng(seed)
     x, y = torch.randn(IMAGES, *SPACE.input_shape), torch.randint(10, (IMAGES,))

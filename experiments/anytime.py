@@ -18,7 +18,7 @@ from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, 
 from repeats import Repeats, reward
 
 import manyarms as ma
-from manyarms.problems import CurveWorld, Problem, lcbench, lcdb, nasbench201, regret, taskset
+from manyarms.bench.problems import CurveWorld, Problem, lcbench, lcdb, nasbench201, regret, taskset
 
 MARKS = (5, 10, 20, 50, 100)  # full trainings
 OURS, PLAIN = "AdaptiveMutantUCB", "MutantUCB"

@@ -18,8 +18,8 @@ import common
 import numpy as np
 
 import manyarms as ma
-from manyarms.problems import NetworkProblem, load_images, mnist_mlp
-from manyarms.problems.protocol import noise_seed
+from manyarms.bench.problems import NetworkProblem, load_images, mnist_mlp
+from manyarms.bench.problems.protocol import noise_seed
 
 LONGEST = 81  # iterations of a whole training
 N_VALID = 5000  # of the 60,000 training images; the 10,000 test images are only used to tell how good the found networks are

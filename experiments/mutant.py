@@ -15,8 +15,8 @@ from typing import Any
 from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
 
 import manyarms as ma
-from manyarms.problems import CurveWorld, Problem, nasbench201
-from manyarms.problems.protocol import noise_seed
+from manyarms.bench.problems import CurveWorld, Problem, nasbench201
+from manyarms.bench.problems.protocol import noise_seed
 
 BUDGET, QUICK_BUDGET, MAX_STEPS = 10_000, 1_000, 10
 EXPLORATIONS = (0.01, 0.05, 1.0, 5.0, 10.0)

@@ -24,7 +24,7 @@ import common
 import numpy as np
 
 import manyarms as ma
-from manyarms.problems.tables import data_folder
+from manyarms.bench.problems.data import data_directory
 
 DATASETS = (  # the cheapest first
     "glass",
@@ -122,7 +122,7 @@ def splits(dataset: str) -> list[Split]:
     """What a config is evaluated on: the same for all."""
     import pandas as pd
 
-    uci = data_folder() / "uci"
+    uci = data_directory() / "uci"
     kinds = next(about["column_kinds"] for about in json.loads((uci / "index.json").read_text()) if about["name"] == dataset)
     table = pd.read_csv(uci / f"{dataset}.csv.gz").drop(columns=IDENTIFIERS.get(dataset, []))
     table = table.sample(frac=1, random_state=0)  # many sets are sorted by class

@@ -18,7 +18,7 @@ from common import COLOURS, mean_and_error, options, panels, parallel, plus_minu
 from repeats import Repeats, reward
 
 import manyarms as ma
-from manyarms.problems import CurveWorld, Problem, regret
+from manyarms.bench.problems import CurveWorld, Problem, regret
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

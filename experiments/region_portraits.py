@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import manyarms as ma
-from manyarms.plots import draw_partition
+from manyarms.strategies.cube.plots import draw_partition
 
 PLOTS = Path(__file__).parent.parent / "docs" / "strategies" / "plots"
 HILLS = ((0.3, 0.6, 1.0), (0.8, 0.2, 0.8))  # x, y, height

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import manyarms as ma
-from manyarms.problems import Problem, Reservoir, evaluate
-from manyarms.problems.protocol import noise_seed
+from manyarms.bench.problems import Problem, Reservoir, evaluate
+from manyarms.bench.problems.protocol import noise_seed
 
 AVERAGING = (ma.DTTTS, ma.InfiniteUCBE)  # they average the rewards of an arm themselves; the others go by the last one
 

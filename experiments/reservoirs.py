@@ -14,7 +14,7 @@ import numpy as np
 from repeats import search
 
 import manyarms as ma
-from manyarms.problems import Reservoir
+from manyarms.bench.problems import Reservoir
 
 RESERVOIRS = (
     Reservoir(1, 1),

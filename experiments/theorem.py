@@ -12,7 +12,7 @@ import common
 import numpy as np
 
 import manyarms as ma
-from manyarms.problems import Reservoir
+from manyarms.bench.problems import Reservoir
 from manyarms.strategies.infinite_ucb_e import regret_bound
 
 ALPHA = 0.19  # the library's default, just under the theorem's 1/5

@@ -19,8 +19,8 @@ import numpy as np
 from repeats import search
 
 import manyarms as ma
-from manyarms.problems.protocol import noise_seed
-from manyarms.problems.tables import data_folder
+from manyarms.bench.problems.data import data_directory
+from manyarms.bench.problems.protocol import noise_seed
 
 UCI = ("wine", "wdbc", "glass", "ecoli", "australian")
 STRATEGIES: dict[str, Callable[..., ma.Strategy]] = {
@@ -53,7 +53,7 @@ class Svm:
     def __init__(self, name: str) -> None:
         import pandas as pd
 
-        table = pd.read_csv(data_folder() / "uci" / f"{name}.csv.gz").dropna()
+        table = pd.read_csv(data_directory() / "uci" / f"{name}.csv.gz").dropna()
         self.x = pd.get_dummies(table.drop(columns="class")).to_numpy(float)
         self.y = pd.factorize(table["class"])[0]
 
@@ -75,7 +75,7 @@ class Mlp:
     )
 
     def __init__(self) -> None:
-        digits = np.load(data_folder() / "images" / "mnist_sub.npz")
+        digits = np.load(data_directory() / "images" / "mnist_sub.npz")
         self.x = digits["x_train"].reshape(len(digits["y_train"]), -1) / np.float32(255)
         self.y = digits["y_train"]
 

@@ -14,8 +14,8 @@ import common
 import numpy as np
 
 import manyarms as ma
-from manyarms.problems import CurveWorld, Problem, nasbench201, regret
-from manyarms.problems.protocol import noise_seed
+from manyarms.bench.problems import CurveWorld, Problem, nasbench201, regret
+from manyarms.bench.problems.protocol import noise_seed
 
 STEPS = 10  # N: of a full training
 SPREAD = 0.5  # sigma of the lognormal durations

@@ -6,9 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = str(Path(__file__).parent)
-sys.path.insert(0, HERE)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))
+TESTS = Path(__file__).parent
+IMPORTABLE = [str(TESTS / "support"), str(TESTS.parent)]
+sys.path[:0] = IMPORTABLE
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*IMPORTABLE, os.environ.get("PYTHONPATH")]))
 
 # Temporary files are kept in memory, where there is room: tests wait for thousands of writes, and a disk may be busy.
 MEMORY, ROOM = "/dev/shm", 4e9

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from pathlib import Path
 
-import manyarms
-
-SOURCE = Path(manyarms.__file__).parent
 EXTRAS = (
     "pandas",
     "sklearn",
@@ -26,28 +21,6 @@ EXTRAS = (
     "onnxruntime",
     "pyarrow",
 )
-
-# What may import what: a part may use those before it, never those after.
-LAYERS = [
-    {"version", "errors", "checks", "fingerprint", "core", "safe_text"},
-    {"spaces"},
-    {"strategies"},
-    {"journal", "checkpoints", "budget"},
-    {"runners"},
-    {"tally"},
-    {"knowledge", "rebuild", "recommendation", "plan", "progress", "search_log", "interrupt", "frames", "time_limits"},
-    {"outcomes", "restoring"},
-    {"header", "places", "saves", "summary"},
-    {"view", "turns"},
-    {"arguments"},
-    {"study", "audit"},
-    {"tuning"},
-    {"problems", "plots", "tables"},
-    {"sklearn", "report"},
-    {"race", "networks"},
-    {"testing", "cli", "__main__", "__init__"},
-]
-UNTYPED = ("TYPE_CHECKING",)
 
 
 def run(code: str) -> str:
@@ -84,7 +57,7 @@ def test_the_test_problems_are_imported_with_every_extra_missing():
 import sys
 for name in {EXTRAS!r}:
     sys.modules[name] = None
-from manyarms.problems import Hartmann, digits_mlp, rbv2_xgboost
+from manyarms.bench.problems import Hartmann, digits_mlp, rbv2_xgboost
 print(Hartmann(3).best > 3.8)
 for make in (digits_mlp, lambda: rbv2_xgboost(12)):
     try:
@@ -126,32 +99,3 @@ except ImportError as error:
     print(error)
 """
     assert run(code) == 'manyarms.sklearn needs scikit-learn: pip install "manyarms[sklearn]"'
-
-
-def imports(file: Path) -> set[str]:
-    """The parts of the library that a file imports, whenever it does."""
-    part = file.relative_to(SOURCE).parts
-    tree = ast.parse(file.read_text())
-    typing_only = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id in UNTYPED
-        for inner in ast.walk(node)
-    }
-    found = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or not node.level or node in typing_only:
-            continue
-        package = part[: len(part) - node.level]
-        module = (*package, *(node.module.split(".") if node.module else ()))
-        found |= {module[0]} if module else {alias.name for alias in node.names}
-    return found - {part[0].removesuffix(".py")}
-
-
-def test_imports_point_down_only():
-    rank = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-    for file in SOURCE.rglob("*.py"):
-        part = file.relative_to(SOURCE).parts[0].removesuffix(".py")
-        assert part in rank, f"{part} has no place among the layers"
-        for other in imports(file):
-            assert rank[other] <= rank[part], f"{file.relative_to(SOURCE)} imports {other}, which lies above it"

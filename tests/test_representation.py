@@ -5,8 +5,8 @@ import pytest
 
 import manyarms as ma
 from manyarms.journal import MemoryJournal
-from manyarms.strategies.representation import LONGEST
-from manyarms.tally import Tally
+from manyarms.strategies.kit.representation import LONGEST
+from manyarms.study.counts import Tally
 
 SPACE = ma.Space(x=ma.Float(0, 1))
 WIDE = ma.Space(**{f"parameter_{number}": ma.Float(0, 1) for number in range(8)})
@@ -173,7 +173,7 @@ def test_a_view_says_the_same_without_replaying_the_journal(tmp_path, monkeypatc
     storage = tmp_path / "study.db"
     with play(ma.Study(strategy(), storage=storage, direction="minimize"), 0.5, 0.25), ma.load_study(storage) as early:
         pass
-    monkeypatch.setattr("manyarms.knowledge.Knowledge.replay", None)
+    monkeypatch.setattr("manyarms.study.replay.Knowledge.replay", None)
     with ma.load_study(storage) as view:
         text = "StudyView('study', RandomSearch, 4 of 20 steps, 2 arms, best 0.25 (arm 1)"
         assert repr(view) == f"{text})"

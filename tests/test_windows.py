@@ -16,7 +16,8 @@ import manyarms
 
 SOURCE = Path(manyarms.__file__).parent
 POSIX_ONLY = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
-ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{SOURCE.parent}", "PYTHONIOENCODING": "cp1252"}
+SUPPORT = Path(__file__).parent / "support"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{SUPPORT}{os.pathsep}{SOURCE.parent}", "PYTHONIOENCODING": "cp1252"}
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="its parts of Windows are made from those of Linux")
 
 
@@ -43,7 +44,7 @@ import importlib, pkgutil, sys
 sys.modules["torch"] = sys.modules["matplotlib"] = None  # they would look for their parts of Windows
 import manyarms
 for module in pkgutil.walk_packages(manyarms.__path__, "manyarms."):
-    if not module.name.endswith("__main__") and not module.name.startswith("manyarms.race.peers."):
+    if not module.name.endswith("__main__") and not module.name.startswith("manyarms.bench.race.peers."):
         try:
             importlib.import_module(module.name)
         except ImportError as error:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import manyarms as ma
-from manyarms.audit import audit
+from manyarms.study.verify import audit
 
 BUDGET = 400
 SPACE = ma.Space(rate=ma.Float(1e-4, 1e-1, log=True), model=ma.Choice("linear", ma.Space(kind="deep", width=ma.Int(2, 64))))

@@ -14,8 +14,8 @@ from typing import Any
 import optuna
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.errors import ManyarmsError
+from manyarms.study.verify import audit
 
 from . import chain
 from .score import Score

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from manyarms.sklearn.families import Family, families
-from manyarms.sklearn.folds import count_folds, make_folds
+from manyarms.sklearn.automl.families import Family, families
+from manyarms.sklearn.automl.folds import count_folds, make_folds
 
 from .sets import Task
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from manyarms.problems.tables import data_folder
+from manyarms.bench.problems.data import data_directory
 
 SPLITS = 5
 _SHUFFLE = 20  # seed of the order of rows and of the splits: never change it, or results are no longer comparable
@@ -92,7 +92,7 @@ def check(chosen: Sequence[str]) -> list[str]:
 def _table(name: str) -> tuple[pd.DataFrame, Any]:
     kinds = _index()[name]["column_kinds"]
     types = {column: "category" for column, kind in kinds.items() if kind == "cat"}
-    table = pd.read_csv(data_folder() / "uci" / f"{name}.csv.gz", dtype={**types, "class": str})
+    table = pd.read_csv(data_directory() / "uci" / f"{name}.csv.gz", dtype={**types, "class": str})
     table = table.sample(frac=1, random_state=_SHUFFLE, ignore_index=True)  # many are sorted by class
     X = table.drop(columns=["class", *_IDENTIFIERS.get(name, [])])
     # LightGBM refuses brackets and commas in names.
@@ -102,4 +102,4 @@ def _table(name: str) -> tuple[pd.DataFrame, Any]:
 
 @cache
 def _index() -> dict[str, Any]:
-    return {entry["name"]: entry for entry in json.loads((data_folder() / "uci" / "index.json").read_text())}
+    return {entry["name"]: entry for entry in json.loads((data_directory() / "uci" / "index.json").read_text())}

@@ -27,7 +27,7 @@ from scale import Scale
 from summaries import markdown, percent, spread
 
 import manyarms
-from manyarms.problems.tables import data_folder
+from manyarms.bench.problems.data import data_directory
 
 HERE = Path(__file__).parent
 PACKAGES = ("dragon-autodl==1.1", "numpy<2", "torch==2.13.0")
@@ -70,7 +70,7 @@ class Search:
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Begin the process; all it says goes to output.txt."""
         library = str(Path(manyarms.__file__).parents[1])
-        variables = {"PYTHONPATH": library, "OMP_NUM_THREADS": "1", "MANYARMS_DATA": str(data_folder().resolve())}
+        variables = {"PYTHONPATH": library, "OMP_NUM_THREADS": "1", "MANYARMS_DATA": str(data_directory().resolve())}
         with (self.folder / "output.txt").open("ab") as output:
             streams = {"stdout": output, "stderr": subprocess.STDOUT}
             command = [*map(str, self._command), *options]

@@ -14,8 +14,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch: each pr
 import numpy as np
 
 if TYPE_CHECKING:
+    from manyarms.bench.problems.images import Images
     from manyarms.networks import Classifier
-    from manyarms.problems.images import Images
 
 BATCH_SIZES = (32, 64, 128, 256)
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "mrbi": "MRBI"}
@@ -84,8 +84,8 @@ class Scale:
 def load_images(dataset: str, scale: Scale) -> Images:
     """Some images of a set, always the same ones."""
     from manyarms import ManyarmsWarning
+    from manyarms.bench.problems.images import Images
     from manyarms.networks import data
-    from manyarms.problems.images import Images
 
     with warnings.catch_warnings(action="ignore", category=ManyarmsWarning):  # that it is a subset: the scale is printed anyway
         everything = data.load(dataset, n_valid=scale.valid)

@@ -48,10 +48,10 @@ from .strategies import (
     TreeUCB,
     Uniform,
 )
-from .study import Study
-from .tuning import tune
+from .study.study import Study
+from .study.tune import tune
+from .study.view import StudyView, load_study
 from .version import __version__
-from .view import StudyView, load_study
 
 __all__ = [
     "ASHA",

@@ -17,8 +17,8 @@ from commands import refused
 from waiting import PATIENCE, wait_until
 
 import manyarms as ma
-from manyarms.report import importance
 from manyarms.tables import load_model
+from manyarms.tables.report import importance
 
 QUICK = ("--families", "linear", "tree", "--quiet")
 FILES = ["leaderboard.csv", "model.joblib", "model.json", "report.html", "requirements.txt", "snippet.py", "study.db"]
@@ -112,7 +112,7 @@ def test_a_few_rows_are_enough_and_none_are_held_out(fit, place):
 
 
 def test_without_plotly_all_but_the_report_is_written(fit, monkeypatch):
-    from manyarms.report import charts
+    from manyarms.tables.report import charts
 
     monkeypatch.setattr(charts, "available", lambda: False)
     answer = fit()
@@ -302,7 +302,7 @@ def test_a_target_that_only_names_rows_is_refused_unless_forced(fit, place, valu
 
 
 def test_where_no_model_can_be_trained_the_constant_one_is_written_and_told(fit, manyarms, monkeypatch):
-    from manyarms.sklearn.training import Training
+    from manyarms.sklearn.training.training import Training
 
     def fail(*arguments):
         raise OverflowError("a number too large")
@@ -346,14 +346,14 @@ def test_a_bad_table_is_refused_in_one_line(fit, place, content, words):
 
 def test_a_directory_and_a_table_that_is_too_large_are_refused(fit, monkeypatch):
     assert refused(fit(data="."), 2, "is a directory, not a table")
-    from manyarms.tables import memory
+    from manyarms.tables.reading import memory
 
     monkeypatch.setattr(memory, "available", lambda: 10_000)
     assert refused(fit(), 1, "and 10.0 kB is free: use a random sample of its rows (--rows ")
 
 
 def test_running_out_of_memory_in_the_search_is_one_line(fit, monkeypatch):
-    from manyarms.sklearn.auto import AutoClassifier
+    from manyarms.sklearn.automl.auto import AutoClassifier
 
     def fail(*arguments):
         raise MemoryError

@@ -15,8 +15,8 @@ from commands import quick_directory, refused
 from waiting import PATIENCE
 
 from manyarms import cli
+from manyarms.bench.race.entrants import CHAMPION
 from manyarms.cli import race as door
-from manyarms.race.entrants import CHAMPION
 
 FAST = ("race", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
 TWO = (*FAST, "--strategies", CHAMPION, "RandomSearch")
@@ -187,7 +187,7 @@ def test_wrong_arguments_are_refused_in_one_line(manyarms, arguments, code, word
 
 def test_missing_data_is_an_error_where_it_is_named_and_a_note_where_it_is_not(manyarms, monkeypatch):
     monkeypatch.setenv("MANYARMS_DATA", "/nowhere")
-    from manyarms.race import families
+    from manyarms.bench.race import families
 
     for family in families.FAMILIES.values():
         monkeypatch.setitem(families.FAMILIES, family.name, families.Family(family.name, family.make, family.half))

@@ -17,8 +17,8 @@ from rich.text import Text
 import manyarms as ma
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
-from manyarms.knowledge import Knowledge
-from manyarms.recommendation import Recommendation
+from manyarms.study.recommendation import Recommendation
+from manyarms.study.replay import Knowledge
 
 QUIET = ("failed", "in", "flight", "retrained")  # heads of columns in which nothing happened
 

@@ -13,7 +13,7 @@ from rechaining import rechain
 
 import manyarms as ma
 from manyarms.cli import fit
-from manyarms.progress import Progress
+from manyarms.study.progress import Progress
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202eevil\r"
 SHOWN = r"\x1b[2J\x1b]0;owned\x07\x9b31m\u202eevil\r"

@@ -11,10 +11,10 @@ from pg_outages import HARMS, end_sessions, open_when_free, session_of
 from sqlalchemy.engine import make_url
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.errors import ManyarmsWarning, StorageError, StudyLocked
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal, study_names
+from manyarms.study.verify import audit
 
 SPACE = ma.Space(x=ma.Float(0, 1))
 EVENTS = [Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(6)]

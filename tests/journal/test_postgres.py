@@ -12,13 +12,13 @@ from pg_outages import end_sessions, open_when_free
 from waiting import wait_until
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.checkpoints import OWNER
 from manyarms.cli import main
 from manyarms.errors import StorageError, StudyLocked
 from manyarms.journal import Event
 from manyarms.journal.database import parse_url
 from manyarms.journal.sql import SqlJournal
+from manyarms.study.verify import audit
 
 EVENTS = [Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(4)]
 SPACE = ma.Space(x=ma.Float(0, 1))

@@ -5,11 +5,11 @@ from contextlib import closing
 import pytest
 
 import manyarms as ma
-from manyarms.frames import arm_rows
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
 from manyarms.journal.totals import StoredArm, arm_count, arms, best_arms, totals
-from manyarms.tally import Tally
+from manyarms.study.counts import Tally
+from manyarms.study.frames import arm_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # small studies are not good ones
 

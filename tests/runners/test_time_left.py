@@ -7,8 +7,8 @@ import math
 import pytest
 
 import manyarms as ma
+from manyarms.checkpoints.recipe import Slice
 from manyarms.runners.execute import execute
-from manyarms.runners.task import Slice
 from manyarms.testing.runners import make_task
 
 from .pool import started

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyarms as ma
-from manyarms.strategies.schedules import harmonic, hyperband
+from manyarms.strategies.cube.schedules import harmonic, hyperband
 from manyarms.testing import play
 
 LINE = ma.Space(x=ma.Float(0, 1))

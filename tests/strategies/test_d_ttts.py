@@ -8,10 +8,10 @@ import pytest
 from scipy import integrate, special, stats
 
 from manyarms import DTTTS, Choice, Float, NoResult, Space, Study
-from manyarms.problems import Reservoir
+from manyarms.bench.problems import Reservoir
 from manyarms.strategies import d_ttts
-from manyarms.strategies.beta_laws import log_best
 from manyarms.strategies.d_ttts import challenger, challenger_law, top_two
+from manyarms.strategies.kit.beta_laws import log_best
 from manyarms.testing import play
 
 SPACE = Space(x=Float(0, 1), y=Float(0, 1))

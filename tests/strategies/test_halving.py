@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyarms import Choice, Float, NoResult, Space, SuccessiveHalving
-from manyarms.strategies.book import Book
-from manyarms.strategies.bracket import Ladder, halvings, survivors
+from manyarms.strategies.kit.bracket import Ladder, halvings, survivors
+from manyarms.strategies.kit.ledger import Book
 from manyarms.testing import play
 
 SPACE = Space(x=Float(0, 1))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from manyarms import Choice, Float, InfiniteUCBE, NoResult, Space
-from manyarms.problems import Reservoir
+from manyarms.bench.problems import Reservoir
 from manyarms.strategies.infinite_ucb_e import regret_bound, theory_exploration, theory_initial, tightest_delta
-from manyarms.strategies.upper_bounds import upper_bound
+from manyarms.strategies.kit.upper_bounds import upper_bound
 from manyarms.testing import play
 
 SPACE = Space(x=Float(0, 1), y=Float(0, 1))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from manyarms import Choice, ContextualPartitionUCB, Float, Int, NoResult, PartitionUCB, Space, TreeUCB
-from manyarms.strategies.legal import LegalSplits, confidence, due, smallest
-from manyarms.strategies.partition import Partition
+from manyarms.strategies.cube.legal import LegalSplits, confidence, due, smallest
+from manyarms.strategies.cube.partition import Partition
 from manyarms.testing import play
 
 LINE = Space(x=Float(0, 1))

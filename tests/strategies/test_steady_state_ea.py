@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyarms import Choice, Float, NoResult, RandomSearch, Space, SteadyStateEA
-from manyarms.strategies.book import Book
+from manyarms.strategies.kit.ledger import Book
 from manyarms.strategies.steady_state_ea import winner
 from manyarms.testing import play
 

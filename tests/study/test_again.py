@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.errors import StudyClosed
 from manyarms.journal import MemoryJournal
-from manyarms.turns import learn_from_others
+from manyarms.study.verify import audit
+from manyarms.study.writer import learn_from_others
 
 from .searches import SPACE, height, outline, search
 
@@ -56,9 +56,9 @@ def uninterrupted(pulls, budget=100):
 
 PREAMBLE = f"""
 import os, sys
-sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+sys.path.insert(0, {str(Path(__file__).parent.parent.parent)!r})
 import manyarms as ma
-from study.searches import height, search
+from tests.study.searches import height, search
 storage = sys.argv[1]
 """
 
@@ -294,7 +294,7 @@ def test_a_study_that_learns_what_others_wrote_is_not_taken_over_meanwhile(stora
         refusals.append(raised.value)
         return learn_from_others(*given, **options)
 
-    monkeypatch.setattr("manyarms.study.learn_from_others", learn)
+    monkeypatch.setattr("manyarms.study.study.learn_from_others", learn)
     play(older, 3)
     assert len(refusals) == 1
     assert outline(older) == uninterrupted(6)

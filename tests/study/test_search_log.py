@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 import manyarms as ma
-from manyarms.search_log import SearchLog, shown_level
+from manyarms.study.search_log import SearchLog, shown_level
 
 SPACE = ma.Space(x=ma.Float(0, 1))
 

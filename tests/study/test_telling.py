@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.core import Outcome
 from manyarms.journal import MemoryJournal
+from manyarms.study.verify import audit
 
 from .searches import SPACE, height, outline, search
 

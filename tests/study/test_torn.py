@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.errors import StudyClosed
 from manyarms.journal.sql import SqlJournal
+from manyarms.study.verify import audit
 
 SPACE = ma.Space(x=ma.Float(0, 1))
 

@@ -51,7 +51,7 @@ from session import (
 from torch import nn
 
 from manyarms.networks import Cycle, subtrain
-from manyarms.networks.trainee import make_optimiser
+from manyarms.networks.torch.trained_network import make_optimiser
 
 
 def whole(label: str, low: int, high: int) -> IntVar:

@@ -112,7 +112,7 @@ def own_warnings() -> Iterator[None]:
 @contextmanager
 def _explained(job: Job) -> Iterator[None]:
     """What may go wrong in a search, in the words of this command."""
-    from ..tables.memory import explained
+    from ..tables.reading.memory import explained
 
     try:
         with explained(job.path):
@@ -167,7 +167,7 @@ def _short(label: object) -> str:
 
 def _model(job: Job, problem: Problem, metric: str, done: int | None) -> Any:
     """The estimator that does the work. Of a search that is finished, only the results are put together again."""
-    from ..sklearn.auto import AutoClassifier, AutoRegressor
+    from ..sklearn.automl.auto import AutoClassifier, AutoRegressor
 
     options = job.options
     job.out.mkdir(parents=True, exist_ok=True)

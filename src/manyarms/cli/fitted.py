@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ManyarmsError
+from ..study.view import load_study
 from ..tables import Facts, save_model
 from ..tables.columns import column_kind, dtype_kind
 from ..tables.metrics import score
@@ -14,7 +15,6 @@ from ..tables.problem import Problem
 from ..tables.saved import read_facts
 from ..tables.versions import installed, versions_of
 from ..tables.writing import write_frame, write_text
-from ..view import load_study
 from .job import STUDY, Job
 from .judging import Judged, judge
 from .look import print_table
@@ -154,7 +154,7 @@ class Fitted:
 
     def _report(self, facts: Facts, judged: Judged | None) -> bool:
         """Write the report, if that can be done here."""
-        from ..report import Findings, charts, report_page
+        from ..tables.report import Findings, charts, report_page
 
         if not charts.available():
             say('no report.html, which needs plotly: pip install "manyarms[report]"')
@@ -201,7 +201,7 @@ class Fitted:
 
     def _importance(self, trained: float) -> Any:
         """What the columns are worth, within a share of the training and what is left of the time."""
-        from ..report.importance import column_importance
+        from ..tables.report.importance import column_importance
 
         if self.problem.judged is None:
             return None

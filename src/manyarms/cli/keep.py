@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from .. import checks
-from ..audit import Watch, audit
 from ..checkpoints import Checkpoints
+from ..checkpoints.location import owned_root, owner_of
 from ..journal import open_journal
 from ..journal.database import shown_storage
 from ..journal.sql import upgrade_storage
-from ..places import owned_root, owner_of
-from ..recommendation import best_state
-from ..view import StudyView
+from ..study.recommendation import best_state
+from ..study.verify import Watch, audit
+from ..study.view import StudyView
 from .stored import add_storage, add_study, chosen_name, stored_study
 from .terminal import show
 

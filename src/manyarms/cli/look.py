@@ -16,16 +16,16 @@ from rich.text import Text
 
 from .. import checks
 from ..checkpoints import is_checkpoint
+from ..checkpoints.location import directories, find_checkpoint
 from ..checkpoints.names import is_name
-from ..frames import arm_status
 from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
-from ..places import directories, find_checkpoint
 from ..safe_text import safe_text
 from ..spaces import to_json
 from ..strategies import complete
-from ..study import Study
-from ..view import load_study
+from ..study.frames import arm_status
+from ..study.study import Study
+from ..study.view import load_study
 from .stored import add_study, chosen_name, recommendation_of, stored_journal
 from .terminal import show
 

@@ -42,8 +42,8 @@ def add_commands(commands: Any) -> None:
 def _predict(options: argparse.Namespace) -> int:
     check_packages("predict")
     from ..tables import load_model
-    from ..tables.memory import explained
     from ..tables.names import counted
+    from ..tables.reading.memory import explained
     from ..tables.saved import read_facts
     from ..tables.writing import frame_writer, write_frame
 

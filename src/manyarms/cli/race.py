@@ -18,9 +18,9 @@ from .terminal import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..race.heats import Heat, Key
-    from ..race.sheets import Sheet
-    from ..race.workers import Finished
+    from ..bench.race.heats import Heat, Key
+    from ..bench.race.sheets import Sheet
+    from ..bench.race.workers import Finished
 
 _SEEDS, _BUDGET = 3, 200
 
@@ -78,7 +78,7 @@ def _race(options: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from ..race.listing import entrant_list, family_list
+    from ..bench.race.listing import entrant_list, family_list
 
     _show(family_list())
     _show(entrant_list())
@@ -86,8 +86,8 @@ def _list() -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from ..race.results import frame, read
-    from ..race.selection import selected
+    from ..bench.race.results import frame, read
+    from ..bench.race.selection import selected
 
     rows = selected(
         frame(read(Path(options.out))),
@@ -105,8 +105,8 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from ..race.heats import key, plan
-    from ..race.selection import chosen_entrants, chosen_families, matched
+    from ..bench.race.heats import key, plan
+    from ..bench.race.selection import chosen_entrants, chosen_families, matched
 
     seeds = checks.whole("--seeds", _SEEDS if options.seeds is None else options.seeds, 1)
     budget = checks.whole("--budget", _BUDGET if options.budget is None else options.budget, 1)
@@ -127,10 +127,10 @@ def _run(options: argparse.Namespace) -> int:
 
 def _compete(heats: dict[Key, Heat], again: list[str], workers: int, patience: float, options: argparse.Namespace) -> int:
     """Run the heats that are not in the file, then tell of all of them."""
-    from ..race.heats import run_heat
-    from ..race.progress import HeatProgress
-    from ..race.results import Results, of_heats
-    from ..race.running import run_heats
+    from ..bench.race.heats import run_heat
+    from ..bench.race.progress import HeatProgress
+    from ..bench.race.results import Results, of_heats
+    from ..bench.race.running import run_heats
 
     began = time.monotonic()
     failed: list[Finished] = []
@@ -181,7 +181,7 @@ def _complain(failed: list[Finished]) -> None:
 
 def _publish(rows: pd.DataFrame, options: argparse.Namespace) -> None:
     """Print the tables; write and draw what is asked for."""
-    from ..race.tables import tables
+    from ..bench.race.tables import tables
 
     sheets = list(tables(rows))
     for sheet in sheets:
@@ -189,7 +189,7 @@ def _publish(rows: pd.DataFrame, options: argparse.Namespace) -> None:
     if options.markdown is not None:
         Path(options.markdown).write_text("\n".join(sheet.markdown() for sheet in sheets), encoding="utf-8")
     if options.plots is not None:
-        from ..race.plots import save_plots
+        from ..bench.race.plots import save_plots
 
         for path in save_plots(rows, Path(options.plots)):
             if not options.quiet:

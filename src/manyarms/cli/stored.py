@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from ..errors import ManyarmsError, StudyNotFound
-from ..header import stored_header
 from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import best_arms
-from ..recommendation import Recommendation, stored_recommendation
-from ..view import StudyView, load_study
+from ..study.header import stored_header
+from ..study.recommendation import Recommendation, stored_recommendation
+from ..study.view import StudyView, load_study
 
 STORAGE = "manyarms.db"
 DEFAULT = f"(default: $MANYARMS_STORAGE or {STORAGE})"  # not its value: a URL may hold a password

@@ -6,42 +6,31 @@ Making, mutating and crossing networks needs no more than the library; building 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .blueprint import Blueprint
-from .changes import changes_in_words
-from .drawing import draw_network
-from .family import draw_family
-from .graph import Graph, Node
-from .layers import (
-    Attention,
-    AveragePool,
-    Convolution,
-    Dense,
-    Dropout,
-    Identity,
-    Layer,
-    MaxPool,
-    Normalisation,
-    Recurrent,
-)
-from .layout import Layout
-from .network import Network
-from .part import Part
-from .ready import TRAINING, image_space, sequence_space, table_space
-from .space import NetworkSpace
+from .drawing.family_tree import draw_family
+from .drawing.network import draw_network
+from .graphs.changes import changes_in_words
+from .graphs.graph import Graph, Node
+from .graphs.network import Network
+from .graphs.part import Part
+from .graphs.ready_spaces import TRAINING, image_space, sequence_space, table_space
+from .graphs.shapes import Layout
+from .graphs.space import NetworkSpace
+from .layers import Attention, AveragePool, Convolution, Dense, Dropout, Identity, Layer, MaxPool, Normalisation, Recurrent
+from .layers.blueprint import Blueprint
 
 if TYPE_CHECKING:
-    from .building import NetworkModule, build, inherit
-    from .classifier import Classifier
-    from .classifiers import image_classifier, sequence_classifier, table_classifier
-    from .cycles import Cycle, subtrain
-    from .exporting import export_model, python_source, torchscript
+    from .torch.build import NetworkModule, build, inherit
+    from .torch.classifier import Classifier
+    from .torch.cycles import Cycle, subtrain
+    from .torch.export import export_model, python_source, torchscript
+    from .torch.ready_classifiers import image_classifier, sequence_classifier, table_classifier
 
 _WITH_TORCH = {
-    "building": ("NetworkModule", "build", "inherit"),
+    "build": ("NetworkModule", "build", "inherit"),
     "classifier": ("Classifier",),
-    "classifiers": ("image_classifier", "sequence_classifier", "table_classifier"),
+    "ready_classifiers": ("image_classifier", "sequence_classifier", "table_classifier"),
     "cycles": ("Cycle", "subtrain"),
-    "exporting": ("export_model", "python_source", "torchscript"),
+    "export": ("export_model", "python_source", "torchscript"),
 }
 _HOME = {name: file for file, names in _WITH_TORCH.items() for name in names}
 
@@ -89,4 +78,4 @@ def __getattr__(name: str) -> Any:
     """What needs PyTorch is imported when it is asked for."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(import_module(f"{__name__}.torch.{_HOME[name]}"), name)

@@ -4,7 +4,7 @@ from .abandoning import Abandoning
 from .inline import InlineRunner
 from .processes import ProcessRunner
 from .protocol import PullsAbandoned, Runner
-from .running import RunningPull
+from .running_pull import RunningPull
 from .simulated import SimulatedRunner
 
 __all__ = ["Abandoning", "InlineRunner", "ProcessRunner", "PullsAbandoned", "Runner", "RunningPull", "SimulatedRunner"]

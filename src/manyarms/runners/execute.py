@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checkpoints import commit, committed_size, remove
+from ..checkpoints.recipe import Slice
+from ..checkpoints.state import DamagedCheckpoint
 from ..core import Outcome
 from ..safe_text import storable_text
 from .attributes import attributes_of
-from .running import PullStopped, RunningPull, finite_curve
-from .states import DamagedCheckpoint
-from .task import Slice, Task
+from .running_pull import PullStopped, RunningPull, finite_curve
+from .task import Task
 from .timer import Timer
 
 Function = Callable[..., Any]

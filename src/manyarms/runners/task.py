@@ -7,22 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..checkpoints import remove
+from ..checkpoints.recipe import Slice
 from ..core import Pull
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A pull to be trained again, because the state it left behind is lost.
-
-    Args:
-        pull: what to train.
-        seed: the seed it had.
-        parent: for an arm's first pull, a place in the recipe or a checkpoint that held its parent's state then.
-    """
-
-    pull: Pull
-    seed: int
-    parent: int | Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ try:
 except ImportError as error:
     raise ImportError('manyarms.sklearn needs scikit-learn: pip install "manyarms[sklearn]"') from error
 
-from .auto import AutoClassifier, AutoRegressor
-from .search import BanditSearchCV
+from .automl.auto import AutoClassifier, AutoRegressor
+from .search.search import BanditSearchCV
 
 __all__ = ["AutoClassifier", "AutoRegressor", "BanditSearchCV"]

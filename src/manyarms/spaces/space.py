@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .breeding import Together
+from .batches import Together
 from .choice import Choice
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
 

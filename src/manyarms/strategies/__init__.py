@@ -1,24 +1,24 @@
 """Decide which pull comes next."""
 
-from .adaptive import AdaptiveMutantUCB
+from .adaptive_mutant_ucb import AdaptiveMutantUCB
 from .asha import ASHA
 from .cascade import Cascade
 from .contextual_partition_ucb import ContextualPartitionUCB
 from .contextual_tree_ucb import ContextualTreeUCB
+from .cube.partition import Region
 from .d_ttts import DTTTS
-from .er_ucb import ERUCB
-from .extreme_ucb import ExtremeUCB
-from .harmonica import Harmonica
+from .harmonica.harmonica import Harmonica
 from .hyperband import Hyperband
 from .infinite_ucb_e import InfiniteUCBE
+from .kit.representation import strategy_repr
 from .mutant_ucb import MutantUCB
 from .names import strategy_class, strategy_factory
-from .partition import Region
 from .partition_ucb import PartitionUCB
-from .pickers import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
+from .pickers.er_ucb import ERUCB
+from .pickers.extreme_ucb import ExtremeUCB
+from .pickers.picker import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
 from .protocol import Complete, Phase, Strategy, complete, is_built_in, kind_of, restart, takes_mean
 from .random_search import RandomSearch
-from .representation import strategy_repr
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
 from .tree_ucb import TreeUCB

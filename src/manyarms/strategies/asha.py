@@ -10,12 +10,12 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import Book, State
-from .bracket import Ladder, halvings
+from .kit.bracket import Ladder, halvings
+from .kit.ledger import Book, State
+from .kit.recommendation import Standings
+from .kit.representation import strategy_repr
+from .kit.rung import Rung
 from .protocol import Phase
-from .representation import strategy_repr
-from .rung import Rung
-from .standings import Standings
 
 
 class ASHA:

@@ -15,11 +15,11 @@ from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
 from ..spaces import Joint
-from .book import Book, State
-from .extreme_ucb import ExtremeUCB
-from .pickers import Picker
+from .kit.ledger import Book, State
+from .kit.representation import one_line
+from .pickers.extreme_ucb import ExtremeUCB
+from .pickers.picker import Picker
 from .protocol import Complete, Phase, complete, kind_of, restart, takes_mean
-from .representation import one_line
 
 _FEW = 5  # failures that say nothing yet
 

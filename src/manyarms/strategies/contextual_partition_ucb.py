@@ -9,13 +9,13 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import State
-from .legal import LegalSplits, confidence
-from .partition import Floats, Region
+from .cube.legal import LegalSplits, confidence
+from .cube.partition import Floats, Region
+from .cube.rounds import Rounds
+from .cube.schedules import Contexts, Schedule
+from .kit.ledger import State
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .representation import strategy_repr
-from .rounds import Rounds
-from .schedules import Contexts, Schedule
 
 
 class ContextualPartitionUCB:

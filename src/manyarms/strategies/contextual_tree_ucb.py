@@ -10,13 +10,13 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import State
-from .partition import Floats, Region
+from .cube.partition import Floats, Region
+from .cube.regression_tree import RegressionTree
+from .cube.rounds import Rounds
+from .cube.schedules import Contexts, Schedule
+from .kit.ledger import State
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .regression_tree import RegressionTree
-from .representation import strategy_repr
-from .rounds import Rounds
-from .schedules import Contexts, Schedule
 from .tree_ucb import tree_confidence
 
 

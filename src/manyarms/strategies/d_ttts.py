@@ -14,12 +14,12 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
-from .beta_laws import Floats, log_best
-from .book import Book, State
-from .column import Column
+from .kit.arrays import Column
+from .kit.beta_laws import Floats, log_best
+from .kit.ledger import Book, State
+from .kit.representation import strategy_repr
+from .kit.scaling import ScaledRewards
 from .protocol import Phase
-from .representation import strategy_repr
-from .scaling import ScaledRewards
 
 _BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
 _TRIES = 10  # to sample a config that no arm has; then the space is taken to be used up

@@ -10,11 +10,11 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import Book, State
-from .bracket import Ladder, halvings
-from .brackets import Brackets, spares
+from .kit.bracket import Ladder, halvings
+from .kit.brackets import Brackets, spares
+from .kit.ledger import Book, State
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .representation import strategy_repr
 
 
 def ladders(max_steps: int, eta: int) -> list[Ladder]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import Book, State
+from .kit.ledger import Book, State
+from .kit.representation import strategy_repr
+from .kit.upper_bounds import UpperBounds
 from .protocol import Phase
-from .representation import strategy_repr
-from .upper_bounds import UpperBounds
 
 _USUAL_BUDGET = 10_000  # the paper's; what the defaults are made for where there is no budget
 

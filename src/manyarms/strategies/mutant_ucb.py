@@ -11,11 +11,11 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import Book, State
+from .kit.ledger import Book, State
+from .kit.representation import strategy_repr
+from .kit.upper_bounds import UpperBounds
+from .kit.upper_bounds import upper_bound as upper_bound
 from .protocol import Phase
-from .representation import strategy_repr
-from .upper_bounds import UpperBounds
-from .upper_bounds import upper_bound as upper_bound
 
 
 def linear(trained: int, max_steps: int) -> float:

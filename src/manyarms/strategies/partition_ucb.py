@@ -9,12 +9,12 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import State
-from .legal import LegalSplits, confidence
-from .partition import Floats, Region
+from .cube.legal import LegalSplits, confidence
+from .cube.partition import Floats, Region
+from .cube.rounds import Rounds
+from .kit.ledger import State
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .representation import strategy_repr
-from .rounds import Rounds
 
 
 class PartitionUCB:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from ..core import Arm, Pull
-from .book import Book, State
+from .kit.ledger import Book, State
 
 
 class Strategy(Protocol):

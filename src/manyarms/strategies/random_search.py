@@ -7,9 +7,9 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
-from .book import Book, State
+from .kit.ledger import Book, State
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .representation import strategy_repr
 
 
 class RandomSearch:

@@ -11,11 +11,11 @@ import numpy as np
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import Book, State
-from .entries import Entry, pack, unpack
+from .kit.entries import Entry, pack, unpack
+from .kit.ledger import Book, State
+from .kit.recommendation import Standings
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .representation import strategy_repr
-from .standings import Standings
 
 
 def winner(population: Sequence[Entry], size: int, rng: np.random.Generator, rival: int | None = None) -> int:

@@ -10,12 +10,12 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .book import State
-from .partition import Floats, Region
+from .cube.partition import Floats, Region
+from .cube.regression_tree import RegressionTree
+from .cube.rounds import Rounds
+from .kit.ledger import State
+from .kit.representation import strategy_repr
 from .protocol import Phase
-from .regression_tree import RegressionTree
-from .representation import strategy_repr
-from .rounds import Rounds
 
 
 def tree_confidence(t: int, v: float) -> float:

@@ -1,7 +1,7 @@
 """Tables: reading them, what is to be learned from them, and models of them in folders."""
 
-from .memory import TableTooLarge
-from .reading import read_table
+from .reading.memory import TableTooLarge
+from .reading.table import read_table
 from .saved import Facts, SavedModel, load_model, save_model
 from .task import held_out, task_of, with_target
 

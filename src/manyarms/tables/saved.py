@@ -17,7 +17,7 @@ from ..errors import ManyarmsError
 from .columns import TEXT, conformed
 from .metrics import score
 from .names import Say, listed
-from .reading import pandas, read_table, warn
+from .reading.table import pandas, read_table, warn
 from .task import with_target
 from .versions import differences
 from .writing import write_text, written_aside

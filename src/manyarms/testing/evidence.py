@@ -15,9 +15,9 @@ import numpy as np
 
 from ..core import Arm, Pull
 from ..errors import NoResult
-from ..knowledge import Knowledge
 from ..spaces import to_json
 from ..strategies import Strategy, complete
+from ..study.replay import Knowledge
 
 
 def state(strategy: Strategy) -> str | None:

@@ -32,7 +32,7 @@ def check_layer(layer: Layer, shapes: Iterable[Shape] | None = None, seed: int =
     >>> from manyarms.networks import Dense
     >>> check_layer(Dense(), shapes=[(5,), (100,)])
     """
-    from ..networks.pytorch import torch
+    from ..networks.torch.pytorch import torch
 
     _check_type(layer)
     with torch.random.fork_rng(devices=[]):
@@ -92,7 +92,7 @@ def _measured(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Sh
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
-    from ..networks.pytorch import torch
+    from ..networks.torch.pytorch import torch
 
     try:
         with warnings.catch_warnings(), FlopCounterMode(display=False) as counter:

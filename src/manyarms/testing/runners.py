@@ -18,10 +18,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..checkpoints import is_sound, size_of
+from ..checkpoints.recipe import Slice
 from ..core import Arm, Outcome, Pull
 from ..runners import Runner
 from ..runners.execute import Function
-from ..runners.task import Slice, Task
+from ..runners.task import Task
 from .functions import (
     FAILURES,
     REWARDS,

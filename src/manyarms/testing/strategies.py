@@ -21,7 +21,7 @@ import numpy as np
 
 from ..core import Arm, Pull
 from ..strategies import RandomSearch, Strategy, complete, restart
-from ..strategies.representation import LONGEST
+from ..strategies.kit.representation import LONGEST
 from . import evidence
 from .simulation import Asked, Recorded, Told, play, replay
 

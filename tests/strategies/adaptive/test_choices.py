@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB, Int, Space
-from manyarms.strategies import adaptive
+from manyarms.strategies import adaptive_mutant_ucb as adaptive
 from manyarms.testing import play
 
 from .searches import SPACE, WIDE, climb, loss

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB, Float, Int, RandomSearch, Space
-from manyarms.spaces.breeding import OneByOne
+from manyarms.spaces.batches import OneByOne
 from manyarms.testing import play
 
 from .searches import WIDE, distance, finish, loss

@@ -3,8 +3,8 @@
 import numpy as np
 
 from manyarms import AdaptiveMutantUCB
-from manyarms.problems import CurveWorld, evaluate, regret
-from manyarms.strategies import adaptive
+from manyarms.bench.problems import CurveWorld, evaluate, regret
+from manyarms.strategies import adaptive_mutant_ucb as adaptive
 from manyarms.testing import play
 
 from .searches import WIDE, finish, loss

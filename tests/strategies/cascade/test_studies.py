@@ -9,9 +9,9 @@ import pytest
 from commands import quick_directory
 
 import manyarms as ma
-from manyarms.audit import audit
 from manyarms.errors import StudyMismatch
-from manyarms.header import make_header, restored_strategy
+from manyarms.study.header import make_header, restored_strategy
+from manyarms.study.verify import audit
 from manyarms.testing import play
 
 from .searches import SPACE, near, spread, train, two

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ... import checks
 from ...spaces import Choice, Constant, Float, Int, Space
 from ...spaces.parameters import Parameter
-from ..blueprint import Blueprint
+from .blueprint import Blueprint
 
 Shape = tuple[int, ...]
 """Of one example: channels, then the extents: none of a vector, the length of a sequence, height and width of an image."""

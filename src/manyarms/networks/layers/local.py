@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from ...spaces import Choice, Int, Space
-from ..blueprint import Blueprint
+from .blueprint import Blueprint
 from .layer import SIZE, Layer, Settings, Shape, values_of
 
 

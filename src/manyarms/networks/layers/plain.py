@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ... import checks
 from ...spaces import Choice, Int, Space
-from ..blueprint import Blueprint
+from .blueprint import Blueprint
 from .layer import SIZE, Layer, Settings, Shape
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ... import checks
 from ...spaces import Choice, Int, Space
-from ..blueprint import Blueprint
+from .blueprint import Blueprint
 from .layer import SIZE, Layer, Settings, Shape
 
 _GATES = {"gru": 3, "lstm": 4}
@@ -37,7 +37,7 @@ class Recurrent(Layer):
         return 2 * shape[1] * _GATES[settings["cell"]] * units * (shape[0] + units)
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        from ..modules import RecurrentModule
+        from ..torch.modules import RecurrentModule
 
         return Blueprint(RecurrentModule, settings["cell"], shape[0], settings["units"])
 
@@ -63,6 +63,6 @@ class Attention(Layer):
         return 2 * length * width * (4 * channels + 2 * length)
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        from ..modules import AttentionModule
+        from ..torch.modules import AttentionModule
 
         return Blueprint(AttentionModule, shape[0], settings["heads"], settings["size"])

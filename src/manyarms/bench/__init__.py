@@ -1,0 +1,1 @@
+"""Benchmarks: the problems that strategies are compared on, and the race between them and other libraries."""

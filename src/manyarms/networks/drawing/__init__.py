@@ -1,0 +1,1 @@
+"""Drawings of networks and of their family trees, as SVG."""

@@ -1,0 +1,1 @@
+"""`AutoClassifier` and `AutoRegressor`: a table in, a trained model out."""

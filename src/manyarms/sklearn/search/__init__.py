@@ -1,0 +1,1 @@
+"""`BanditSearchCV`: a search over the parameters of any scikit-learn estimator."""

@@ -1,0 +1,1 @@
+"""Training scikit-learn estimators in slices: what the search and the automatic models share."""

@@ -1,0 +1,264 @@
+"""A partition of the unit cube into boxes, with the pulls that fell into each and the upper bound this gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kit.arrays import Column
+from ..kit.ledger import State
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A box of the unit cube: its corners, the mean and the number of its rewards, and its upper bound now.
+
+    The mean is 1 where there is no reward yet. Pulls in flight are counted.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    mean: float
+    count: int
+    bound: float
+
+
+class Partition:
+    """Boxes that only ever become smaller, and the points in them. One point is one pull: that of the arm of the same number.
+
+    Args:
+        dimension: of the cube.
+        given: so many of its first coordinates are given beforehand (a context), and not drawn.
+
+    Attributes:
+        low, high: the corners of each box.
+        counts: of each box: its points, those in flight included.
+        means: of each box: of its values; 1 where there is none.
+        points, values, homes: of each pull: where it is, what it was worth (NaN in flight), and its box.
+    """
+
+    def __init__(self, dimension: int, given: int = 0) -> None:
+        self.dimension, self.given = dimension, given
+        self.points = _Rows(dimension)
+        self.revisions = 0  # how often all values were changed
+        self.values = Column(float)
+        self.homes = Column(np.int64)
+        self.merge()
+
+    def merge(self) -> None:
+        """Forget all boxes: one holds everything."""
+        self.low, self.high = _Rows(self.dimension), _Rows(self.dimension)
+        self.counts, self.means, self._volumes = Column(float), Column(float), Column(float)
+        self._sums, self._valued, self._closed = Column(float), Column(float), Column(bool)
+        self._members: list[list[int]] = []
+        self.homes.all[:] = 0
+        self._add_box(np.zeros(self.dimension), np.ones(self.dimension), list(range(len(self.values.all))))
+
+    def _add_box(self, low: Floats, high: Floats, members: list[int]) -> None:
+        self.low.append(low)
+        self.high.append(high)
+        self._members.append([])
+        for column in (self.counts, self.means, self._volumes, self._sums, self._valued, self._closed):
+            column.append(0)
+        self._fill(len(self._members) - 1, members)
+
+    def _fill(self, box: int, members: list[int]) -> None:
+        """Count a box anew."""
+        values = self.values.all[members]
+        known = values[~np.isnan(values)]
+        self._members[box] = members
+        self.homes.all[members] = box
+        self.counts[box], self._valued[box], self._sums[box] = len(members), len(known), float(known.sum())
+        self.means[box] = self._sums[box] / len(known) if len(known) else 1.0
+        self._volumes[box] = _volume(self.low.all[box], self.high.all[box], self.given)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    # -- choosing
+
+    def upper_bounds(self, beta: float) -> Floats:
+        """Equation 4: mean + beta / sqrt(n), of each box."""
+        bounds: Floats = self.means.all + beta / np.sqrt(np.maximum(self.counts.all, 1.0))
+        return bounds
+
+    def pick(self, beta: float, given: Sequence[float], rng: np.random.Generator, closed: bool = False) -> int | None:
+        """The box with the largest bound among those where `given` lies; None if all of them are closed.
+
+        Of equal ones the likelier the larger, so that the point drawn from it is uniform in their union.
+
+        Args:
+            beta, given: of the round.
+            rng: what it draws from.
+            closed: take closed boxes too.
+        """
+        bounds = self.upper_bounds(beta)
+        if given:
+            bounds[~self.holding(given)] = -np.inf
+        if not closed:
+            bounds[self._closed.all] = -np.inf
+        largest = bounds.max()
+        if largest == -np.inf:
+            return None
+        best = np.flatnonzero(bounds == largest)
+        if len(best) == 1:
+            return int(best[0])
+        volumes = self._volumes.all[best]
+        return int(rng.choice(best, p=volumes / volumes.sum()))
+
+    def close(self, box: int) -> None:
+        """There is nothing new in the box, nor will there be in its parts."""
+        self._closed[box] = True
+
+    def draw(self, box: int, given: Sequence[float], rng: np.random.Generator) -> Floats:
+        """A uniformly random point of the box, where `given` is."""
+        low, high = self.low.all[box, self.given :], self.high.all[box, self.given :]
+        return np.concatenate([given, low + rng.random(len(low)) * (high - low)])
+
+    def holding(self, coordinates: Sequence[float]) -> NDArray[np.bool_]:
+        """Whether each box holds these first coordinates. A box holds its lower ends, and its upper ends only at 1."""
+        at, first = np.asarray(coordinates), len(coordinates)
+        high = self.high.all[:, :first]
+        inside: NDArray[np.bool_] = ((self.low.all[:, :first] <= at) & ((at < high) | (high == 1.0))).all(axis=1)
+        return inside
+
+    def holds(self, box: int, point: Floats) -> bool:
+        """Whether the box holds the point."""
+        high = self.high.all[box]
+        return bool(((self.low.all[box] <= point) & ((point < high) | (high == 1.0))).all())
+
+    # -- counting
+
+    def add(self, box: int, point: Floats) -> None:
+        """The next pull is in this box, and in flight."""
+        pull = len(self.values.all)
+        self.points.append(point)
+        self.values.append(np.nan)
+        self.homes.append(box)
+        self._members[box].append(pull)
+        self.counts[box] += 1
+
+    def learn(self, pull: int, value: float) -> None:
+        """What a pull in flight was worth."""
+        box = self.homes[pull]
+        self.values[pull] = value
+        self._valued[box] += 1
+        self._sums[box] += value
+        self.means[box] = self._sums[box] / self._valued[box]
+
+    def revalue(self, values: Floats) -> None:
+        """All pulls are worth something else now; those in flight still nothing."""
+        self.revisions += 1
+        known = ~np.isnan(self.values.all)
+        self.values.all[known] = values[known]
+        homes = self.homes.all[known]
+        self._sums.all[:] = np.bincount(homes, self.values.all[known], minlength=len(self))
+        self.means.all[:] = 1.0
+        np.divide(self._sums.all, self._valued.all, out=self.means.all, where=self._valued.all > 0)
+
+    @property
+    def rewards(self) -> int:
+        """How many pulls have a value."""
+        return int(self._valued.all.sum())
+
+    def valued(self, box: int) -> int:
+        """How many values a box has."""
+        return int(self._valued[box])
+
+    def samples(self, box: int) -> tuple[Floats, Floats]:
+        """The points of a box that have a value, and their values."""
+        members = np.array(self._members[box], dtype=np.int64)
+        members = members[~np.isnan(self.values.all[members])]
+        return self.points.all[members], self.values.all[members]
+
+    # -- splitting
+
+    def split(self, box: int, side: int, at: float) -> int:
+        """Cut a box in two: it keeps the part below `at`, and the number of the new one is given."""
+        members = np.array(self._members[box], dtype=np.int64)
+        below = self.points.all[members, side] < at
+        low, high = self.low.all[box].copy(), self.high.all[box].copy()
+        self.high.all[box, side] = low[side] = at
+        self._fill(box, members[below].tolist())
+        self._add_box(low, high, members[~below].tolist())
+        self._closed[len(self) - 1] = self._closed[box]
+        return len(self) - 1
+
+    # -- showing and keeping
+
+    def regions(self, beta: float, given: Sequence[float] = ()) -> list[Region]:
+        """The boxes where `given` lies, as they are now."""
+        bounds, some = self.upper_bounds(beta), np.flatnonzero(self.holding(given))
+        return [
+            Region(
+                tuple(self.low.all[box].tolist()),
+                tuple(self.high.all[box].tolist()),
+                self.means[box],
+                int(self.counts[box]),
+                float(bounds[box]),
+            )
+            for box in some.tolist()
+        ]
+
+    def state(self) -> State:
+        """Its arrays; what they add up to is counted again."""
+        return {
+            "low": self.low.all.copy(),
+            "high": self.high.all.copy(),
+            "sums": self._sums.all.copy(),
+            "closed": self._closed.all.copy(),
+            "points": self.points.all.copy(),
+            "values": self.values.all.copy(),
+            "homes": self.homes.all.copy(),
+        }
+
+    def load(self, state: State) -> None:
+        """Take back what `state` gave."""
+        boxes, pulls = len(state["sums"]), len(state["values"])
+        self.points = _Rows.of(state["points"].reshape(pulls, self.dimension))
+        self.values, self.homes = Column.of(state["values"]), Column.of(state["homes"])
+        homes, known = state["homes"], ~np.isnan(state["values"])
+        self.low = _Rows.of(state["low"].reshape(boxes, self.dimension))
+        self.high = _Rows.of(state["high"].reshape(boxes, self.dimension))
+        self._sums, self._closed = Column.of(state["sums"]), Column.of(state["closed"])
+        self.counts = Column.of(np.bincount(homes, minlength=boxes).astype(float))
+        self._valued = Column.of(np.bincount(homes[known], minlength=boxes).astype(float))
+        self.means = Column.of(np.divide(state["sums"], self._valued.all, out=np.ones(boxes), where=self._valued.all > 0))
+        corners = zip(self.low.all, self.high.all, strict=True)
+        self._volumes = Column.of(np.array([_volume(low, high, self.given) for low, high in corners]))
+        self._members = [[] for _ in range(boxes)]
+        for pull, box in enumerate(homes.tolist()):
+            self._members[box].append(pull)
+
+
+def _volume(low: Floats, high: Floats, given: int) -> float:
+    return float(np.prod(high[given:] - low[given:]))
+
+
+class _Rows:
+    """Rows of numbers that grow; `all` is the array."""
+
+    def __init__(self, width: int) -> None:
+        self._rows = np.zeros((64, width))
+        self._length = 0
+
+    @classmethod
+    def of(cls, rows: Floats) -> _Rows:
+        grown = cls(rows.shape[1])
+        grown._rows, grown._length = np.concatenate([rows, grown._rows]), len(rows)
+        return grown
+
+    @property
+    def all(self) -> Floats:
+        return self._rows[: self._length]
+
+    def append(self, row: Floats) -> None:
+        if self._length == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[self._length] = row
+        self._length += 1

@@ -1,0 +1,172 @@
+"""A regression tree that is grown as rewards come: its leaves are the boxes of a partition.
+
+Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", section 3.1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import checks
+from ..kit.arrays import Column
+from ..kit.ledger import State
+from .partition import Floats, Partition
+
+_EQUAL = 1e-12  # gains that differ by less, which is rounding, are equal
+_FEW = 128  # values up to which looking at each pair is fast
+
+
+def deviations(values: Floats, orders: NDArray[np.intp]) -> Floats:
+    """For each order of the values, and each of its beginnings: the sum of distances to the mean of that beginning.
+
+    Trap: a running sum cannot give it, as the mean moves. But the distances below the mean add up to those above it, so the sum
+    is 2 (mean x count - sum) of the values below the mean.
+
+    >>> deviations(np.array([0.0, 1.0, 5.0]), np.array([[0, 1, 2], [2, 1, 0]])).tolist()
+    [[0.0, 1.0, 6.0], [0.0, 4.0, 6.0]]
+    """
+    ordered = values[orders]
+    means = np.cumsum(ordered, axis=1) / np.arange(1, len(values) + 1)
+    count_below = _below_by_pairs if len(values) <= _FEW else _below_by_bits
+    counts, sums = count_below(values, orders, means)
+    return np.asarray(2.0 * np.maximum(means * counts - sums, 0.0))
+
+
+def _below_by_pairs(values: Floats, orders: NDArray[np.intp], limits: Floats) -> tuple[Floats, Floats]:
+    """How many of the first k values of each order are below its k-th limit, and their sum, for all k: pair by pair."""
+    ordered = values[orders]
+    below = (ordered[:, None, :] < limits[:, :, None]) & np.tri(len(values), dtype=bool)
+    return below.sum(axis=2), np.where(below, ordered[:, None, :], 0.0).sum(axis=2)
+
+
+def _below_by_bits(values: Floats, orders: NDArray[np.intp], limits: Floats) -> tuple[Floats, Floats]:
+    """The same in O(m log m), by a wavelet matrix: the ranks of the values, bit by bit from the highest, each time sorted with
+    the zeros in front. The values that share the higher bits of a limit's rank stay together, between a start and a stop."""
+    rows, m = orders.shape
+    ascending = np.argsort(values, kind="stable")
+    ranks = np.empty(m, dtype=np.intp)
+    ranks[ascending] = np.arange(m)
+    targets = np.searchsorted(values[ascending], limits)  # a value is below the limit if its rank is below this
+    first, padded = m * np.arange(rows)[:, None], (m + 1) * np.arange(rows)[:, None]  # where rows begin in flat arrays
+    code, part = ranks[orders], values[orders]
+    start, stop = np.zeros((rows, m), dtype=np.intp), np.tile(np.arange(1, m + 1), (rows, 1))
+    counts, sums = np.zeros((rows, m)), np.zeros((rows, m))
+    zeros, zero_sums = np.zeros((rows, m + 1), dtype=np.intp), np.zeros((rows, m + 1))
+    for bit in range(m.bit_length() - 1, -1, -1):
+        is_zero = (code >> bit & 1) == 0
+        np.cumsum(is_zero, axis=1, out=zeros[:, 1:])
+        np.cumsum(np.where(is_zero, part, 0.0), axis=1, out=zero_sums[:, 1:])
+        before, until = zeros.take(padded + start), zeros.take(padded + stop)
+        above = (targets >> bit & 1) == 1  # then all zeros from start to stop are below the limit
+        counts += np.where(above, until - before, 0)
+        sums += np.where(above, zero_sums.take(padded + stop) - zero_sums.take(padded + start), 0.0)
+        ones = zeros[:, -1:]  # where the ones begin once sorted
+        start, stop = np.where(above, ones + start - before, before), np.where(above, ones + stop - until, until)
+        places = first + np.where(is_zero, zeros[:, :-1], ones + np.arange(m) - zeros[:, :-1])
+        code, part, last_code, last_part = np.empty_like(code), np.empty_like(part), code, part
+        code.put(places, last_code)
+        part.put(places, last_part)
+    return counts, sums
+
+
+def split_gains(points: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """By coordinate: the sorted values of it, and what a split after each of them but the last gains, times the points.
+
+    Equation 13, times |N|: the sum of distances to the mean, less the same of the two parts. -inf where two points are equal in
+    the coordinate, so that no split is between them.
+    """
+    orders = np.argsort(points.T, axis=1, kind="stable")
+    ordered = np.take_along_axis(points.T, orders, axis=1)
+    both = deviations(values, np.concatenate([orders, orders[:, ::-1]]))
+    first, last = both[: len(orders)], both[len(orders) :, ::-1]
+    gains = first[:, -1:] - first[:, :-1] - last[:, 1:]
+    return ordered, np.where(ordered[:, :-1] < ordered[:, 1:], gains, -math.inf)
+
+
+class RegressionTree:
+    """Splits a box while that brings its rewards nearer to their means, by the mean absolute error about the *mean*.
+
+    A reward changes only its own box, and it can raise the gain of a split there only so much: the sum of distances grows by at
+    most 2 |reward - new mean|, while those of the parts never shrink. So a box that no split helps is looked at again only when
+    the largest gain, raised so with every reward, could be enough: after a share of its pulls, not at each.
+
+    Args:
+        partition: what is split.
+        eta: the least gain that is worth a split.
+        min_leaf: the fewest rewards a leaf may have.
+        min_split: the fewest rewards a leaf must have to be split; None is five times `min_leaf`.
+        refit: grow another tree from all rewards: True after each, "doubling" whenever there are twice as many, False never.
+    """
+
+    def __init__(self, partition: Partition, eta: float, min_leaf: int, min_split: int | None, refit: bool | str) -> None:
+        self._partition = partition
+        self._eta = checks.between("eta", eta, 0)
+        self._min_leaf = checks.whole("min_leaf", min_leaf, 1)
+        # Trap: if a leaf is split as soon as it can, all have about as many rewards, hence bonuses that are nearly equal.
+        self._min_split = 5 * min_leaf if min_split is None else checks.whole("min_split", min_split, 2 * min_leaf)
+        if not isinstance(refit, bool) and refit != "doubling":
+            raise ValueError(f"refit must be True, False or 'doubling', got {refit!r}")
+        self._refit = refit
+        self._ceilings = Column(float)  # by box: no split gains more, times its rewards
+        self._ceilings.append(0.0)
+        self._revisions = partition.revisions
+
+    def learn(self, pull: int, rng: np.random.Generator) -> None:
+        """Take in the reward of a pull: grow where it came or, if that is due, another tree from all of them."""
+        partition = self._partition
+        if partition.revisions != self._revisions:
+            self._revisions = partition.revisions
+            self._ceilings.all[:] = math.inf
+        if self._is_due(partition.rewards):
+            partition.merge()
+            self._ceilings = Column(float)
+            self._ceilings.append(math.inf)
+            self._grow([0], rng)
+            return
+        box = partition.homes[pull]
+        self._ceilings[box] += 2.0 * abs(partition.values[pull] - partition.means[box])
+        self._grow([box], rng)
+
+    def _is_due(self, rewards: int) -> bool:
+        """Whether another tree is to be grown, now that there are so many rewards."""
+        return bool(self._refit) if self._refit != "doubling" else rewards & (rewards - 1) == 0
+
+    def _grow(self, boxes: list[int], rng: np.random.Generator) -> None:
+        while boxes:
+            box = boxes.pop()
+            cut = self._best_cut(box, rng)
+            if cut is not None:
+                boxes += [box, self._partition.split(box, *cut)]
+                self._ceilings[box] = math.inf
+                self._ceilings.append(math.inf)
+
+    def _best_cut(self, box: int, rng: np.random.Generator) -> tuple[int, float] | None:
+        """The side and the place of the split that gains most, of equal ones any; None if none gains enough."""
+        rewards, least = self._partition.valued(box), self._min_leaf
+        enough = self._eta * rewards
+        if rewards < self._min_split or self._ceilings[box] + _EQUAL < enough:
+            return None
+        ordered, gains = split_gains(*self._partition.samples(box))
+        allowed = gains[:, least - 1 : rewards - least]
+        self._ceilings[box] = max(0.0, float(gains.max(initial=0.0)))
+        largest = float(allowed.max(initial=-math.inf))
+        if largest < enough:
+            return None
+        sides, places = np.nonzero(allowed >= largest - _EQUAL * rewards)
+        any_of = int(rng.integers(len(sides)))
+        side, place = int(sides[any_of]), int(places[any_of]) + least - 1
+        below, above = float(ordered[side, place]), float(ordered[side, place + 1])
+        middle = (below + above) / 2.0
+        return side, middle if below < middle else above  # between neighbours among floats there is no middle
+
+    def state(self) -> State:
+        """The ceilings; the rest is the partition's."""
+        return {"ceilings": self._ceilings.all.copy()}
+
+    def load(self, state: State) -> None:
+        """Take back what `state` gave."""
+        self._ceilings = Column.of(state["ceilings"])
+        self._revisions = self._partition.revisions

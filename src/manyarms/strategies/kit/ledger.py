@@ -1,0 +1,202 @@
+"""The book every strategy keeps: its arms, its pulls in flight, its steps spent."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ... import checks
+from ...core import Arm, Pull
+from ...spaces import as_space, from_json, to_json
+
+State = dict[str, Any]
+"""The whole state of a strategy, or of a part of it: JSON values and NumPy arrays, by name. Never a pickle."""
+
+_TRIES = 10  # for a config not seen before; then the space is taken to be used up, and a twin is made
+
+
+class Book:
+    """What a strategy has asked for and been told. Counting is here; deciding is the strategy's.
+
+    Args:
+        space: Makes the configs of new arms. A dict stands for a `Space`, see `manyarms.spaces.as_space`.
+        budget: the most steps that may be asked for in all; None means no limit.
+        max_steps: the most steps one arm may get; None means no limit.
+        seed: of the generator all its decisions draw from; None takes a fresh one.
+    """
+
+    def __init__(self, space: Any, budget: int | None, max_steps: int | None, seed: int | None) -> None:
+        self.space = as_space(space)
+        self._to_json = getattr(self.space, "to_json", None)
+        self._firsts = getattr(self.space, "firsts", ())
+        self.budget = None if budget is None else checks.whole("budget", budget, 1)
+        self.max_steps = None if max_steps is None else checks.whole("max_steps", max_steps, 1)
+        self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.whole("seed", seed, 0)
+        self.rng = np.random.default_rng(self.seed)
+        self.arms: list[Arm] = []
+        self.steps: list[int] = []  # by arm: trained and told
+        self.failed: set[int] = set()  # arms with a failed pull: never pulled again
+        self.in_flight: dict[int, Pull] = {}  # by arm: one at a time
+        self.spent = 0  # steps asked for, in flight included
+        self._known: dict[Hashable, int] = {}
+
+    @property
+    def left(self) -> float:
+        """Steps that may still be asked for."""
+        return math.inf if self.budget is None else self.budget - self.spent
+
+    def can_train(self, arm: int) -> bool:
+        """Whether the arm is awake, sound and not trained to the end."""
+        capped = self.max_steps is not None and self.steps[arm] >= self.max_steps
+        return not capped and arm not in self.in_flight and arm not in self.failed
+
+    def draw(self) -> Any:
+        """A random config; but those that the space begins with come first."""
+        number = len(self.arms)
+        return copy.deepcopy(self._firsts[number]) if number < len(self._firsts) else self.space.sample(self.rng)
+
+    def sample(self) -> Arm:
+        """A new random arm."""
+        return self._arm(self.draw, ())
+
+    def fresh(self) -> Arm:
+        """A new random arm, and never a known one to be trained on: for those who need so many arms that start together."""
+        return self._arm(self.draw, (), revisit=False)
+
+    def mutant(self, parent: int) -> Arm:
+        """A new arm mutated from another."""
+        config = self.arms[parent].config
+        return self._arm(lambda: self.space.mutate(config, self.rng), (parent,))
+
+    def crossed(self, a: int, b: int) -> Arm:
+        """A new arm crossed from two others, then mutated."""
+        one, two = self.arms[a].config, self.arms[b].config
+        return self._arm(lambda: self.space.mutate(self.space.crossover(one, two, self.rng), self.rng), (a, b))
+
+    def unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm | None:
+        """A new arm with the first of these configs (and parents) that no arm has; None if all are known."""
+        for config, parents in options:
+            key = self._key(config)
+            if key is None or key not in self._known:
+                return self._add(config, parents, key)
+        return None
+
+    def knows(self, config: Any) -> bool:
+        """Whether some arm has this config."""
+        key = self._key(config)
+        return key is not None and key in self._known
+
+    def add(self, config: Any, parents: tuple[int, ...] = ()) -> Arm:
+        """A new arm with this config, whether or not another has it."""
+        return self._add(config, parents, self._key(config))
+
+    def _arm(self, make: Callable[[], Any], parents: tuple[int, ...], revisit: bool = True) -> Arm:
+        """A new arm; or, where the config is that of an arm which can be trained on, that arm: a duplicate is one more pull."""
+        for _ in range(_TRIES):
+            config = make()
+            key = self._key(config)
+            known = self._known.get(key) if key is not None else None
+            if known is None:
+                break
+            if revisit and self.can_train(known):
+                return self.arms[known]
+        return self._add(config, parents, key)
+
+    def _add(self, config: Any, parents: tuple[int, ...], key: Hashable) -> Arm:
+        arm = Arm(len(self.arms), config, parents)
+        self.arms.append(arm)
+        self.steps.append(0)
+        if key is not None:
+            self._known[key] = arm.id
+        return arm
+
+    def _key(self, config: Any) -> Hashable:
+        """Equal for equal configs; None where the config cannot be compared this way."""
+        try:
+            key: Hashable = _frozen(self._to_json(config) if self._to_json is not None else config)
+            hash(key)
+        except TypeError:
+            return None
+        return key
+
+    def open(self, arm: Arm, steps: int) -> Pull:
+        """Ask for a pull of the arm, from where it stands."""
+        start = self.steps[arm.id]
+        pull = Pull(arm, start, start + steps)
+        self.in_flight[arm.id] = pull
+        self.spent += steps
+        return pull
+
+    def settle(self, pull: Pull, reward: float | None) -> float | None:
+        """Note that a pull ended: its reward if it counts; None if it failed or was told before."""
+        counts = None if reward is None else _finite(reward)
+        arm = pull.arm.id
+        asked = self.in_flight.get(arm)
+        if asked is None or (asked.start, asked.stop) != (pull.start, pull.stop):
+            if self._was_told(pull):
+                return None
+            raise ValueError(f"pull must be one that ask gave, got arm {arm} from {pull.start} to {pull.stop}")
+        del self.in_flight[arm]
+        if counts is None:
+            self.failed.add(arm)
+        else:
+            self.steps[arm] = pull.stop
+        return counts
+
+    def _was_told(self, pull: Pull) -> bool:
+        arm = pull.arm.id
+        if not 0 <= arm < len(self.arms):
+            return False
+        return pull.stop <= self.steps[arm] or (arm in self.failed and pull.start == self.steps[arm])
+
+    def state(self) -> State:
+        """The book as JSON and arrays."""
+        return {
+            "budget": self.budget,
+            "spent": self.spent,
+            "configs": [to_json(self.space, arm.config) for arm in self.arms],
+            "parents": [list(arm.parents) for arm in self.arms],
+            "steps": np.array(self.steps, dtype=np.int64),
+            "failed": sorted(self.failed),
+            "in_flight": [[pull.arm.id, pull.start, pull.stop] for pull in self.in_flight.values()],
+            "known": np.array(list(self._known.values()), dtype=np.int64),
+            "generator": self.rng.bit_generator.state,
+        }
+
+    def load(self, state: State) -> None:
+        """Take back what `state` gave."""
+        self.budget, self.spent = state["budget"], state["spent"]
+        rows = zip(state["configs"], state["parents"], strict=True)
+        self.arms = [Arm(i, from_json(self.space, config), tuple(parents)) for i, (config, parents) in enumerate(rows)]
+        self.steps = state["steps"].tolist()
+        self.failed = set(state["failed"])
+        self.in_flight = {arm: Pull(self.arms[arm], start, stop) for arm, start, stop in state["in_flight"]}
+        self._known = {self._key(self.arms[arm].config): arm for arm in state["known"].tolist()}
+        self.rng.bit_generator.state = state["generator"]
+
+
+def _finite(reward: Any) -> float:
+    """A reward of any type of number, also NumPy's and PyTorch's, that is neither NaN nor infinite."""
+    rule = f"reward must be a finite number, or None if the pull failed, got {reward!r}"
+    if isinstance(reward, (str, bytes)) or not hasattr(reward, "__float__"):
+        raise TypeError(rule)
+    number = float(reward)
+    if not math.isfinite(number):
+        raise ValueError(rule)
+    return number
+
+
+def _frozen(value: Any) -> Any:
+    """A hashable stand-in; with the types, since True, 1 and 1.0 are three values that Python takes for one."""
+    if isinstance(value, dict):
+        names = sorted(value)
+        parts = [_frozen(part) if isinstance(part, (dict, list)) else part for part in map(value.__getitem__, names)]
+        return (*names, *map(type, parts), *parts)
+    if isinstance(value, list):
+        parts = [_frozen(part) if isinstance(part, (dict, list)) else part for part in value]
+        return (list, *map(type, parts), *parts)
+    return (type(value), value)

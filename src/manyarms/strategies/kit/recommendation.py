@@ -1,0 +1,86 @@
+"""Which arm to recommend where rewards are points of learning curves: the one with the best reward."""
+
+from __future__ import annotations
+
+import heapq
+import math
+
+import numpy as np
+
+from ...core import Arm
+from ...errors import NoResult
+from .ledger import Book, State
+
+Standing = tuple[bool, float, int, int, int]
+"""Of an arm: whether it failed, minus its best reward, minus its steps, its turn among the arms told, itself. Least is best."""
+
+
+class Standings:
+    """The best reward of every arm in a book. The leader is found as rewards come: O(log n) for each, on average.
+
+    As in a `Ranking`, a standing in the heap counts only while it is the arm's newest, and is dropped when it surfaces.
+    """
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._standings: dict[int, Standing] = {}  # in the order in which the arms were first told
+        self._heap: list[Standing] = []
+        self._leader: int | None = None
+
+    def tell(self, arm: int, reward: float | None) -> None:
+        """Note the end of a pull that the book has settled; None means that it failed."""
+        if reward is not None:
+            standing = self._put(arm, max(reward, self._reward(arm)) if arm in self._standings else reward)
+            if self._leader is None or standing[:3] < self._standings[self._leader][:3]:  # at a tie the leader stays
+                self._leader = arm
+        elif arm in self._standings:
+            self._put(arm, self._reward(arm))
+            if arm == self._leader:
+                self._leader = self._first()
+
+    def best(self) -> Arm:
+        """The arm with the best reward; of equal ones that trained furthest; one that failed only if there is no other."""
+        if self._leader is None:
+            raise NoResult("no pull has succeeded yet")
+        return self._book.arms[self._leader]
+
+    def promise(self, arm: int, again: bool) -> float:
+        """The better the higher, and above all others where the arm may be trained on, by the steps it would lose."""
+        if arm in self._book.failed or arm not in self._standings:
+            return -math.inf
+        reward = self._reward(arm)
+        quality = 0.5 + 0.5 * reward / (1.0 + abs(reward))  # from 0 to 1
+        return self._book.steps[arm] + quality if again else quality
+
+    def _reward(self, arm: int) -> float:
+        return -self._standings[arm][1]
+
+    def _put(self, arm: int, reward: float) -> Standing:
+        turn = self._standings[arm][3] if arm in self._standings else len(self._standings)
+        standing = arm in self._book.failed, -reward, -self._book.steps[arm], turn, arm
+        self._standings[arm] = standing
+        heapq.heappush(self._heap, standing)
+        if len(self._heap) > 2 * len(self._standings) + 64:
+            self._heap = list(self._standings.values())
+            heapq.heapify(self._heap)
+        return standing
+
+    def _first(self) -> int:
+        """The arm with the best standing; there must be one."""
+        while self._standings[self._heap[0][4]] is not self._heap[0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][4]
+
+    def state(self) -> State:
+        """The rewards, in the order in which their arms were first told; the heap is made again from them."""
+        return {
+            "arms": np.array(list(self._standings), dtype=np.int64),
+            "rewards": np.array([self._reward(arm) for arm in self._standings], dtype=float),
+            "leader": self._leader,
+        }
+
+    def load(self, state: State) -> None:
+        """Take back what `state` gave, after the book has done so."""
+        self._standings, self._heap, self._leader = {}, [], state["leader"]
+        for arm, reward in zip(state["arms"].tolist(), state["rewards"].tolist(), strict=True):
+            self._put(arm, reward)

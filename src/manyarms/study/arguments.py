@@ -1,0 +1,134 @@
+"""Checks of the arguments of `Study`, `Study.optimize` and `tune`: made before anything is written or started."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .. import checks
+from ..checkpoints import Checkpoints
+from ..errors import ManyarmsWarning
+from ..runners import InlineRunner, ProcessRunner, Runner
+from ..runners.execute import Function, takes_config
+from ..runners.pull_limit import REMAINING
+from ..strategies import complete
+
+_RUNNER = ("start", "submit", "collect", "now", "close")
+
+
+def check_strategy(strategy: Any) -> None:
+    """Refuse what is no strategy, and one that was used already."""
+    if isinstance(strategy, type):
+        raise TypeError(f"strategy must be an object such as {strategy.__name__}(space, ...), got the class itself")
+    missing = [name for name in ("ask", "tell", "best") if not callable(getattr(strategy, name, None))]
+    if missing:
+        raise TypeError(f"strategy must have the methods ask, tell and best, got {strategy!r} without {missing[0]}")
+    known = complete(strategy)
+    if known is not None and known.book.arms:
+        raise ValueError("strategy must be fresh, got one that was asked already")
+
+
+def check_checkpoints(checkpoints: Any) -> None:
+    """Refuse what is neither `Checkpoints`, nor the path of a directory, nor None."""
+    if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
+        if not isinstance(checkpoints, (str, os.PathLike)):
+            raise TypeError(f"checkpoints must be a directory, ma.Checkpoints(...) or None, got {checkpoints!r}")
+        checks.path("checkpoints", checkpoints)
+
+
+def warn_about_steps(function: Function, max_steps: int | None) -> None:
+    """Warn where the function cannot train in slices, though `max_steps` asks for it."""
+    if takes_config(function) and max_steps is not None and max_steps > 1:
+        warnings.warn(
+            f"train(config) does not see start and stop, so each of up to max_steps={max_steps} pulls of an arm is the whole "
+            "training again: use max_steps=1, or train(pull)",
+            ManyarmsWarning,
+            stacklevel=3,
+        )
+
+
+def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | None) -> None:
+    """Refuse `pull_timeout="remaining"` where there is no time limit of which anything could remain."""
+    if pull_timeout == REMAINING and timeout is None and time_budget is None:
+        raise ValueError(
+            f"pull_timeout must be seconds where the search has no time limit, got {REMAINING!r}: "
+            'give timeout="8h", or a budget of time'
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunArguments:
+    """The arguments of `Study.optimize`, checked.
+
+    Attributes:
+        limit: Seconds after which no more pulls are started; None means no limit.
+        verbose: What is shown: 0, 1 or 2.
+        runner: Where pulls run.
+    """
+
+    limit: float | None
+    retries: int
+    deterministic: bool
+    verbose: int
+    callbacks: tuple[Callable[..., object], ...]
+    runner: Runner
+    finish: bool
+
+
+def run_arguments(
+    function: Function,
+    *,
+    workers: int,
+    timeout: float | str | None,
+    retries: int,
+    pull_timeout: float | str | None,
+    deterministic: bool,
+    verbose: int,
+    progress: bool,
+    resources: Mapping[str, float] | None,
+    callbacks: Iterable[Callable[..., object]],
+    runner: Runner | None,
+    finish: bool,
+) -> RunArguments:
+    """Check the arguments of `Study.optimize`; each error names one."""
+    checks.function("function", function, "pull")
+    own = ProcessRunner(workers, pull_timeout, resources)  # it checks these three; processes start with the first pull
+    alone = workers == 1 and pull_timeout is None and resources is None
+    return RunArguments(
+        limit=None if timeout is None else checks.seconds("timeout", timeout),
+        retries=checks.whole("retries", retries, 0),
+        deterministic=checks.flag("deterministic", deterministic),
+        verbose=_checked_verbose(verbose) if checks.flag("progress", progress) else 0,
+        callbacks=_checked_callbacks(callbacks),
+        runner=_checked_runner(runner) if runner is not None else InlineRunner() if alone else own,
+        finish=checks.flag("finish", finish),
+    )
+
+
+def check_function(function: Function, runner: Runner) -> None:
+    """Refuse a function that the worker processes of this runner cannot get."""
+    if isinstance(runner, ProcessRunner):
+        runner.check(function)
+
+
+def _checked_verbose(verbose: Any) -> int:
+    if checks.whole("verbose", verbose, 0) > 2:
+        raise ValueError(f"verbose must be 0, 1 or 2, got {verbose!r}")
+    return int(verbose)
+
+
+def _checked_callbacks(callbacks: Any) -> tuple[Callable[..., object], ...]:
+    if isinstance(callbacks, str) or not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks must be a list of functions, got {callbacks!r}")
+    return tuple(checks.function("callback", callback, "study", "outcome") for callback in callbacks)
+
+
+def _checked_runner(runner: Any) -> Runner:
+    missing = [name for name in _RUNNER if not callable(getattr(runner, name, None))]
+    if isinstance(runner, type) or missing:
+        raise TypeError(f"runner must be an object with the methods {', '.join(_RUNNER)}, got {runner!r}")
+    checks.whole("the number of workers of runner", getattr(runner, "workers", None), 1)  # type: ignore[arg-type]
+    return runner  # type: ignore[no-any-return]

@@ -1,0 +1,284 @@
+"""What a journal adds up to: the same whether its events are counted as they happen or read back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from ..checkpoints.names import is_name, is_unsaved, unsaved_name
+from ..core import Arm, Outcome, Pull
+from ..journal import Event
+
+Part = TypeVar("Part", int, str)
+
+_NOTED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
+"""The fields of an outcome that are written as they are, where they say anything."""
+
+
+@lru_cache(maxsize=4096)
+def _shared(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """One tuple for all arms that stopped at the same steps or have the same metrics, as most do, to save memory."""
+    return parts
+
+
+@dataclass(slots=True)
+class ArmRecord:
+    """What is known of one arm.
+
+    Attributes:
+        stops: where its told pulls ended, in steps.
+        reward: of its last told pull, as the user returned it.
+        failed: its last pull failed.
+        checkpoint: the name of what it saved last; None if it saves nothing.
+        born_at: how many steps its parent had when it was made.
+        inherited: its first pull used its parent's saved state.
+        seconds: Time that its pulls took, failed ones included.
+        checkpoint_bytes: Size of what it saved last; None if that is not known.
+        metric_names, metric_values: The metrics of its last told pull.
+        total: The sum of its rewards.
+        best_reward: The best of its rewards; of equal ones the last.
+        best_step: The step at which it got that one.
+        best_checkpoint: The name of what it saved there; None if it saved nothing.
+    """
+
+    arm: Arm
+    stops: tuple[int, ...] = ()
+    reward: float | None = None
+    failed: bool = False
+    checkpoint: str | None = None
+    born_at: int = 0
+    inherited: bool = False
+    seconds: float = 0.0
+    checkpoint_bytes: int | None = None
+    metric_names: tuple[str, ...] = ()
+    metric_values: tuple[float, ...] = ()
+    total: float = 0.0
+    best_reward: float | None = None
+    best_step: int = 0
+    best_checkpoint: str | None = None
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The metrics of its last told pull, by name."""
+        return dict(zip(self.metric_names, self.metric_values, strict=True))
+
+    @property
+    def steps(self) -> int:
+        """How many steps it was trained."""
+        return self.stops[-1] if self.stops else 0
+
+    @property
+    def mean_reward(self) -> float | None:
+        """The mean of its rewards."""
+        return self.total / len(self.stops) if self.stops else None
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A pull that was asked for and not yet told, the checkpoints it may load, and the best one of its arm so far."""
+
+    pull: Pull
+    previous: str | None
+    parent: str | None
+    best: str | None
+
+
+class Tally:
+    """Counts of a study, kept up by its events.
+
+    Args:
+        direction: "maximize" or "minimize": which rewards are better.
+
+    Attributes:
+        events: how many were counted.
+        steps: spent by pulls that were told or failed.
+        seconds, cost, retrained: taken by those pulls; `retrained` in steps.
+        pulls: how many were told.
+        reasons: of the failed ones, counted.
+        arms: by id.
+        in_flight: by arm, in the order they were asked for.
+        budget: The newest limits that were set after the beginning: "budget" in steps, "seconds" and "cost". None if none
+            were; the study's first are in the header.
+    """
+
+    def __init__(self, direction: str) -> None:
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self.events = 0
+        self.steps = 0
+        self.seconds = 0.0
+        self.cost = 0.0
+        self.retrained = 0
+        self.pulls = 0
+        self.reasons: Counter[str] = Counter()
+        self.arms: dict[int, ArmRecord] = {}
+        self.in_flight: dict[int, Flight] = {}
+        self.budget: dict[str, Any] | None = None
+
+    @property
+    def failures(self) -> int:
+        """How many pulls failed."""
+        return self.reasons.total()
+
+    def __repr__(self) -> str:
+        arms, running = len(self.arms), len(self.in_flight)
+        totals = f"pulls={self.pulls}, failures={self.failures}, steps={self.steps}, seconds={self.seconds:.6g}"
+        return f"Tally(arms={arms}, {totals}, in_flight={running})"
+
+    def count(self, event: Event, arm: Arm | None = None) -> None:
+        """Count one event; `arm` saves making the arm of an asked pull again."""
+        self.events += 1
+        if event.kind == "asked":
+            self._asked(event, arm)
+        elif event.kind in ("told", "failed"):
+            self._ended(event)
+        elif event.kind == "budget":
+            self.budget = dict(event.data)
+
+    def _asked(self, event: Event, arm: Arm | None) -> None:
+        assert event.arm is not None and event.start is not None and event.stop is not None
+        record = self.arms.get(event.arm)
+        parent = None
+        if record is None:
+            arm = arm or Arm(event.arm, event.data["config"], tuple(event.data.get("parents", ())))
+            record = self.arms[event.arm] = ArmRecord(arm)
+        if event.start == 0 and record.arm.parents:
+            source = self.arms[record.arm.parents[0]]
+            record.born_at, parent = source.steps, source.checkpoint
+        pull = Pull(record.arm, event.start, event.stop)
+        self.in_flight[event.arm] = Flight(pull, record.checkpoint, parent, record.best_checkpoint)
+
+    def _ended(self, event: Event) -> None:
+        assert event.arm is not None and event.start is not None and event.stop is not None
+        del self.in_flight[event.arm]
+        record, data = self.arms[event.arm], event.data
+        self.steps += event.stop - event.start
+        self.seconds += event.seconds or 0.0
+        self.cost += data.get("cost", 0.0)
+        self.retrained += data.get("retrained", 0)
+        record.seconds += event.seconds or 0.0
+        record.failed = event.kind == "failed"
+        if record.failed:
+            self.reasons[data.get("reason", "")] += 1
+            return
+        self.pulls += 1
+        stops = (*record.stops, event.stop)
+        record.stops = _shared(stops)
+        record.reward = event.reward
+        record.inherited = record.inherited or data.get("inherited", False)
+        record.checkpoint = name = data.get("checkpoint")
+        if "unsaved" in data or (name is not None and not is_name(name)):
+            record.checkpoint = unsaved_name(event.arm, event.stop)  # never there: it will be trained again if needed
+        record.checkpoint_bytes = data.get("checkpoint_bytes")
+        metrics = data.get("metrics", {})
+        record.metric_names, record.metric_values = _shared(tuple(metrics)), tuple(metrics.values())
+        self._compare(record, event.reward)
+
+    def _compare(self, record: ArmRecord, reward: float | None) -> None:
+        """Note where the arm was best."""
+        if reward is None:  # in no journal that a study wrote
+            return
+        record.total += reward
+        if record.best_reward is None or self._sign * reward >= self._sign * record.best_reward:
+            record.best_reward, record.best_step, record.best_checkpoint = reward, record.steps, record.checkpoint
+
+    def needed(self) -> set[str]:
+        """The checkpoints that may be loaded again: each arm's last and best, and what the pulls in flight began from."""
+        names = {name for record in self.arms.values() for name in (record.checkpoint, record.best_checkpoint)}
+        for flight in self.in_flight.values():
+            names |= {flight.previous, flight.parent}
+        return {name for name in names if name is not None}
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.load(Tally("maximize").state(), [])  # the direction is not part of it
+
+    def state(self) -> dict[str, Any]:
+        """The counts as JSON; the arms' configs are the strategy's to keep."""
+        return {
+            "totals": [self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls],
+            "reasons": dict(self.reasons),
+            "budget": self.budget,
+            "arms": [[id, *_row(record)] for id, record in self.arms.items()],
+            "in_flight": [[id, f.pull.start, f.pull.stop, f.previous, f.parent, f.best] for id, f in self.in_flight.items()],
+        }
+
+    def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
+        """Take back what `state` gave."""
+        self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls = state["totals"]
+        self.reasons = Counter(state["reasons"])
+        self.budget = state["budget"]
+        self.arms = {}
+        for id, *row in state["arms"]:
+            self.arms[id] = _record(arms[id], row)
+        self.in_flight = {
+            id: Flight(Pull(arms[id], start, stop), *map(_check_name, names)) for id, start, stop, *names in state["in_flight"]
+        }
+
+
+def _row(record: ArmRecord) -> list[Any]:
+    """An arm's record as JSON, without the arm."""
+    counts = [record.reward, record.failed, record.checkpoint, record.born_at, record.inherited]
+    more = [record.seconds, record.checkpoint_bytes, list(record.metric_names), list(record.metric_values)]
+    best = [record.total, record.best_reward, record.best_step, record.best_checkpoint]
+    return [list(record.stops), *counts, *more, *best]
+
+
+def _record(arm: Arm, row: list[Any]) -> ArmRecord:
+    """The record that `_row` wrote; an older row, which is shorter, is a `ValueError`, so that the journal is read instead."""
+    stops, reward, failed, checkpoint, born_at, inherited, seconds, size, names, values, *best = row
+    total, best_reward, best_step, best_checkpoint = best
+    return ArmRecord(
+        arm,
+        _shared(tuple(stops)),
+        reward,
+        failed,
+        _check_name(checkpoint),
+        born_at,
+        inherited,
+        seconds,
+        size,
+        _shared(tuple(names)),
+        tuple(values),
+        total,
+        best_reward,
+        best_step,
+        _check_name(best_checkpoint),
+    )
+
+
+def _check_name(name: str | None) -> str | None:
+    """Refuse a snapshot with a name that no study gives to a checkpoint."""
+    if name is not None and not is_name(name) and not is_unsaved(name):
+        raise ValueError(f"no study calls a checkpoint {name!r:.100}")
+    return name
+
+
+def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
+    """The entry for a pull that was asked for; `config` as JSON, written with an arm's first pull only."""
+    data: dict[str, Any] = {"config": config} if is_new else {}
+    if is_new and pull.arm.parents:
+        data["parents"] = list(pull.arm.parents)
+    return Event("asked", pull.arm.id, pull.start, pull.stop, data=data)
+
+
+def ended_event(outcome: Outcome) -> Event:
+    """The entry for a pull that ended."""
+    data: dict[str, Any] = {}
+    for name in _NOTED:
+        if value := getattr(outcome, name):
+            data[name] = value
+    if outcome.attempts > 1:
+        data["attempts"] = outcome.attempts
+    if outcome.checkpoint and outcome.size:
+        data["checkpoint_bytes"] = outcome.size
+    if outcome.metrics:
+        data["metrics"] = dict(outcome.metrics)
+    if outcome.attributes:
+        data["attributes"] = dict(outcome.attributes)
+    if outcome.curve:
+        data["curve"] = list(outcome.curve)
+    kind = "failed" if outcome.reward is None else "told"
+    pull = outcome.pull
+    return Event(kind, pull.arm.id, pull.start, pull.stop, outcome.reward, outcome.seconds, data)  # type: ignore[arg-type]

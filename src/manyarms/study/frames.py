@@ -1,0 +1,101 @@
+"""A study's arms and pulls as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..journal import Event
+from .counts import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_NOTED = ("reason", "cost", "attempts", "retrained", "curve", "left_out", "stopped_early")
+"""What an event says of a pull beside its reward, metrics and attributes: columns of their own, where any pull has them."""
+
+
+def arm_status(running: bool, failed: bool, steps: int, max_steps: int | None) -> str:
+    """One word: running, failed, done or paused."""
+    if running:
+        return "running"
+    if failed:
+        return "failed"
+    return "done" if max_steps is not None and steps >= max_steps else "paused"
+
+
+def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
+    """A row for each arm, in the order they were made."""
+    for id, record in tally.arms.items():
+        yield {
+            "arm": id,
+            "parents": list(record.arm.parents),
+            "steps": record.steps,
+            "reward": record.reward,
+            "best_reward": record.best_reward,
+            "best_step": record.best_step if record.best_reward is not None else None,
+            "status": arm_status(id in tally.in_flight, record.failed, record.steps, max_steps),
+            "config": record.arm.config,
+        }
+
+
+def flat_arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
+    """A row for each arm, with a column for each value of its config and for each metric of its last pull."""
+    for row, record in zip(arm_rows(tally, max_steps), tally.arms.values(), strict=True):
+        config = row.pop("config")
+        columns = _named("config", flattened(config)) if isinstance(config, dict) else {"config": config}
+        size = {"checkpoint_bytes": record.checkpoint_bytes}
+        yield row | {"seconds": record.seconds} | columns | _named("metric", record.metrics) | size
+
+
+def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a config, those of nested dicts by the path to them; a path that is a name already stays a dict.
+
+    >>> flattened({"lr": 0.1, "model": {"kind": "tree", "depth": 3}, "none": {}})
+    {'lr': 0.1, 'model.kind': 'tree', 'model.depth': 3, 'none': {}}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in config.items():
+        nested = flattened(value) if isinstance(value, dict) else {}
+        paths = {f"{name}.{inner}": part for inner, part in nested.items()}
+        taken = paths.keys() & (config.keys() | flat.keys())
+        flat |= paths if paths and not taken else {name: value}
+    return flat
+
+
+def _named(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{kind}_{name}": value for name, value in values.items()}
+
+
+def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """A row for each pull, in the order they were asked for."""
+    rows: list[dict[str, Any]] = []
+    running: dict[int | None, dict[str, Any]] = {}
+    for event in events:
+        if event.kind == "asked":
+            rows.append({"arm": event.arm, "start": event.start, "stop": event.stop, "status": "running"})
+            running[event.arm] = rows[-1]
+        elif event.kind in ("told", "failed"):
+            row, data = running.pop(event.arm), event.data
+            row.update(reward=event.reward, status=event.kind, seconds=event.seconds)
+            row.update({name: data[name] for name in _NOTED if name in data})
+            row.update(_named("metric", data.get("metrics", {})) | _named("attribute", data.get("attributes", {})))
+    return rows
+
+
+def frame(rows: Iterable[dict[str, Any]], first: Iterable[str]) -> pd.DataFrame:
+    """The rows as a pandas table; the columns `first` are there even if no row is."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError('tables need pandas: pip install "manyarms[pandas]"') from None
+    rows = list(rows)
+    filled = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    return pd.DataFrame(rows, columns=list(dict.fromkeys([*first, *sorted(filled, key=_group)])))
+
+
+def _group(column: str) -> int:
+    """Where a column belongs: configs first, metrics and attributes last, the others between them."""
+    kinds = {"config": 0, "metric": 2, "attribute": 3}
+    return kinds.get(column.partition("_")[0], 1)

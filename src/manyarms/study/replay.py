@@ -1,0 +1,142 @@
+"""What a study knows: its strategy and its counts, rebuilt from the journal."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import replace
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+
+from ..core import Pull
+from ..errors import StorageError, StudyMismatch
+from ..journal import Event, Journal
+from ..spaces import to_json
+from ..strategies import Strategy, complete, restart
+from ..strategies.kit.scaling import Bounded
+from .counts import Tally, asked_event
+
+
+class Knowledge:
+    """A strategy that is fed a journal, as it is written or as it is read back.
+
+    Args:
+        strategy: fresh, with the arguments the study began with.
+        direction: "maximize" or "minimize", of the rewards in the journal.
+        bounds: the lowest and highest reward there can be, if the user knows them.
+    """
+
+    def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
+        self.strategy = strategy
+        self.complete = complete(strategy)
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
+        self.tally = Tally(direction)
+
+    def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
+        """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
+        pull = self.strategy.ask() if context is None else cast(Any, self.strategy).ask(context=context)
+        if pull is None:
+            return None
+        is_new = pull.arm.id not in self.tally.arms
+        space = self.complete.book.space if self.complete is not None else None
+        event = asked_event(pull, to_json(space, pull.config) if is_new else None, is_new)
+        if context is not None:
+            event = replace(event, data={**event.data, "context": int(context)})
+        self.tally.count(event, pull.arm)
+        return pull, event
+
+    def learn(self, event: Event) -> None:
+        """Take in the end of a pull."""
+        assert event.arm is not None
+        if event.reward is not None and not math.isfinite(event.reward):
+            raise StorageError(f"event {self.tally.events} of the journal is corrupt: the reward is {event.reward}")
+        pull = self.tally.in_flight[event.arm].pull
+        self.tally.count(event)
+        self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
+
+    def _turned(self, reward: float) -> float:
+        """As a strategy is told it: larger is better and, where there are bounds, from 0 to 1."""
+        reward *= self._sign
+        return reward if self._bounded is None else self._bounded.scale(reward)
+
+    def change_budget(self, event: Event) -> None:
+        """Continue to another total."""
+        self.tally.count(event)
+        if self.complete is not None:
+            self.complete.book.budget = event.data["budget"]
+
+    def replay(self, journal: Journal, use_snapshot: bool = True, until: int | None = None) -> None:
+        """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it.
+
+        Args:
+            journal: The journal of the study.
+            use_snapshot: Start from the snapshot.
+            until: The number of events to replay; None means all.
+        """
+        snapshot = journal.snapshot() if use_snapshot and self.complete is not None else None
+        if snapshot is not None and (until is None or snapshot[0] <= until):
+            self._load_or_begin_again(snapshot[1])
+        since = self.tally.events
+        for event in islice(journal.events(since), None if until is None else until - since):
+            if event.kind == "asked":
+                self._ask_again(event, self.tally.events)
+            elif event.kind == "budget":
+                self.change_budget(event)
+            else:
+                self.learn(event)
+
+    def _load_or_begin_again(self, text: str) -> None:
+        """A snapshot that cannot be read costs time, nothing else: the whole journal is replayed instead."""
+        assert self.complete is not None
+        try:
+            self.load(text)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            restart(self.complete)
+            self.tally.clear()
+
+    def _ask_again(self, event: Event, number: int) -> None:
+        answer = self.ask(event.data.get("context"))
+        if answer is None or answer[1].decision != event.decision:
+            now = "nothing" if answer is None else describe(answer[1])
+            raise StudyMismatch(
+                f"event {number} of the journal asks for {describe(event)}, but the strategy now asks for {now}: "
+                "the space, the strategy or the library's version is not the one this study was made with"
+            )
+
+    def state(self) -> str:
+        """All of it as text: JSON, with arrays in base64."""
+        assert self.complete is not None
+        return json.dumps({"tally": self.tally.state(), "strategy": self.complete.state()}, default=_write_array)
+
+    def load(self, text: str) -> None:
+        """Take back what `state` gave."""
+        state = json.loads(text, object_hook=_read_array)
+        assert self.complete is not None
+        self.complete.load(state["strategy"])
+        self.tally.load(state["tally"], self.complete.book.arms)
+
+
+def describe(event: Event) -> str:
+    """An asked pull in words."""
+    config = f" with {event.data['config']!r:.200}" if "config" in event.data else ""
+    return f"arm {event.arm} from {event.start} to {event.stop}{config}"
+
+
+def _bounded(low: float, high: float, sign: float) -> Bounded:
+    return Bounded(low, high) if sign > 0 else Bounded(-high, -low)
+
+
+def _write_array(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"__array__": value.dtype.str, "data": base64.b64encode(value.tobytes()).decode()}
+    raise TypeError(f"a strategy's state must be JSON and arrays, got {type(value).__name__}")
+
+
+def _read_array(value: dict[str, Any]) -> Any:
+    if "__array__" in value:
+        return np.frombuffer(base64.b64decode(value["data"]), dtype=value["__array__"])
+    return value

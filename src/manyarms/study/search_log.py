@@ -1,0 +1,195 @@
+"""The log of a search: through `logging`, and on standard error where there is no terminal for the live line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..core import Outcome
+from ..safe_text import safe_text
+
+if TYPE_CHECKING:
+    from .view import StudyView
+
+logger = logging.getLogger("manyarms")
+logger.addHandler(logging.NullHandler())  # else Python would print warnings where no logging is set up, also if verbose=0
+
+_STATUS_EVERY = 60.0  # seconds between two lines on how the search goes
+_BEST_EVERY = 1.0  # seconds between two lines on a new best: a fast search finds hundreds of them at first
+_MOST_REASONS = 20  # warnings in one search: reasons may differ in each pull, by a number in them say
+_LONGEST = 500  # characters of a config
+
+
+class SearchLog:
+    """Logs the start and the end of a search, how it goes about once a minute, each new best, and why pulls fail.
+
+    Lines are written when pulls end. They go to the logger "manyarms": each pull at level DEBUG, failures at WARNING, the
+    rest at INFO. Where they are shown, they go to standard error too, unless logging is set up: its handlers then decide.
+
+    Args:
+        study: The search.
+        shown: The lowest level to show on standard error; None shows nothing.
+        clock: Gives the time in seconds, from any start.
+    """
+
+    def __init__(self, study: StudyView, shown: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._study, self._clock = study, clock
+        self._sign = 1.0 if study.header["direction"] == "maximize" else -1.0
+        self._screen = None if shown is None or is_set_up(logger) else _Screen(shown)
+        self._best: float | None = None
+        self._news: Outcome | None = None  # a new best that was not logged yet
+        self._reasons: set[str] = set()
+        self._stopped_early = 0
+
+    def __enter__(self) -> SearchLog:
+        tally = self._study.tally
+        self._began = self._next_status = self._next_best = self._clock()
+        self._next_status += _STATUS_EVERY
+        self._before = tally.pulls + tally.failures
+        rewards = [record.best_reward for record in tally.arms.values() if record.best_reward is not None]
+        self._best = max(rewards, key=lambda reward: self._sign * reward, default=None)
+        start = f"resumed from {tally.events} events, {tally.steps} steps spent" if tally.events else "new"
+        self._log(logging.INFO, f"{self._study.header['strategy']}, budget {self._limits()}, {start}")
+        return self
+
+    def update(self, outcomes: Iterable[Outcome]) -> None:
+        """Log what is new, now that these outcomes are recorded. Takes the same time for any number of arms."""
+        for outcome in outcomes:
+            self._note(outcome)
+        now = self._clock()
+        if self._news is not None and now >= self._next_best:
+            self._tell_best(self._news)
+            self._next_best = now + _BEST_EVERY
+        if now >= self._next_status:
+            self._log(logging.INFO, f"{self._counts()}, {self._rate(now):.3g} pulls/s{self._best_so_far()}")
+            self._next_status = now + _STATUS_EVERY
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if self._news is not None:
+            self._tell_best(self._news)
+        ended = "ended" if kind is None else f"ended by {kind.__name__}"
+        ended = "ended early" if kind is not None and issubclass(kind, KeyboardInterrupt) else ended
+        early = f", {self._stopped_early} stopped early by a time limit" if self._stopped_early else ""
+        best = self._recommended() if kind is None and self._study.tally.pulls else ""
+        self._log(logging.INFO, f"{ended} after {self._clock() - self._began:.1f} s: {self._counts()}{early}{best}")
+
+    # -- inside
+
+    def _note(self, outcome: Outcome) -> None:
+        if self._is_wanted(logging.DEBUG):
+            self._log(logging.DEBUG, pull_line(outcome))
+        self._stopped_early += outcome.stopped_early
+        if outcome.reward is None:
+            self._tell_reason(outcome)
+        elif self._best is None or self._sign * outcome.reward > self._sign * self._best:
+            self._best, self._news = outcome.reward, outcome
+
+    def _tell_reason(self, outcome: Outcome) -> None:
+        """Log a failure, the first time that it has this reason."""
+        reason = outcome.reason or "no reason given"
+        if reason in self._reasons or len(self._reasons) > _MOST_REASONS:
+            return
+        self._reasons.add(reason)
+        if len(self._reasons) > _MOST_REASONS:
+            self._log(logging.WARNING, "pulls fail for more reasons, which are not logged: see study.tally.reasons")
+        else:
+            self._log(logging.WARNING, f"a pull of arm {outcome.pull.arm.id} failed: {reason}")
+
+    def _tell_best(self, outcome: Outcome) -> None:
+        pull, self._news = outcome.pull, None
+        self._log(
+            logging.INFO,
+            f"new best reward {outcome.reward:.6g} by arm {pull.arm.id} at step {pull.stop}: {_shown(pull.config)}",
+        )
+
+    def _recommended(self) -> str:
+        return f"; best reward {self._study.best_reward:.6g} by arm {self._study.best().id}"
+
+    def _best_so_far(self) -> str:
+        return "" if self._best is None else f", best reward {self._best:.6g}"
+
+    def _counts(self) -> str:
+        tally, total = self._study.tally, self._study.budget
+        steps = f"{tally.steps} steps" if total is None else f"{tally.steps} of {total} steps"
+        return f"{steps}, {len(tally.arms)} arms, {tally.pulls} pulls, {tally.failures} failed"
+
+    def _rate(self, now: float) -> float:
+        tally = self._study.tally
+        return (tally.pulls + tally.failures - self._before) / max(now - self._began, 1e-9)
+
+    def _limits(self) -> str:
+        limits = self._study.limits
+        if limits is None:
+            return "unlimited"
+        named = {"{} steps": self._study.budget, "{} s of training": limits.seconds, "cost {}": limits.cost}
+        return ", ".join(text.format(limit) for text, limit in named.items() if limit is not None)
+
+    def _is_wanted(self, level: int) -> bool:
+        return logger.isEnabledFor(level) or (self._screen is not None and level >= self._screen.level)
+
+    def _log(self, level: int, message: str) -> None:
+        """One line; text that may be somebody else's is made safe to show."""
+        if not self._is_wanted(level):
+            return
+        line = safe_text(f"{self._study.name}: {message}")
+        record = logger.makeRecord(logger.name, level, __file__, 0, line, (), None, "search")
+        if logger.isEnabledFor(level):
+            logger.handle(record)
+        if self._screen is not None and level >= self._screen.level:
+            self._screen.handle(record)
+
+
+def pull_line(outcome: Outcome) -> str:
+    """What became of a pull, in one line."""
+    pull = outcome.pull
+    result = f"failed: {outcome.reason}" if outcome.reward is None else f"reward {outcome.reward:.6g}"
+    early = ", stopped early by a time limit" if outcome.stopped_early else ""
+    return f"arm {pull.arm.id}, steps {pull.start} to {pull.stop}, {outcome.seconds:.3g} s: {result}{early}"
+
+
+def _shown(config: Any) -> str:
+    try:
+        return repr(config)[:_LONGEST]
+    except Exception:  # the config may be the user's own
+        return f"a {type(config).__name__} that cannot be shown"
+
+
+def is_set_up(logger: logging.Logger) -> bool:
+    """Whether records of this logger reach a handler that somebody has set up."""
+    current: logging.Logger | None = logger
+    while current is not None:
+        if any(not isinstance(handler, logging.NullHandler) for handler in current.handlers):
+            return True
+        current = current.parent if current.propagate else None
+    return False
+
+
+class _Screen(logging.StreamHandler[TextIO]):
+    """Writes to what is standard error at the time. It belongs to one search, and is never added to a logger.
+
+    So searches that run at once, in threads, do not repeat each other's lines, and nothing has to be undone.
+    """
+
+    def __init__(self, level: int) -> None:
+        super().__init__(sys.stderr)
+        self.setLevel(level)
+        self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream: Any = sys.stderr  # while there is a live line, `rich` puts lines above it
+        super().emit(record)
+
+
+def shown_level(verbose: int, is_live: bool) -> int | None:
+    """The lowest level that is shown on standard error; None for nothing.
+
+    Args:
+        verbose: 0, 1 or 2, as given to `optimize`.
+        is_live: There is a live line, which says all but what became of each pull.
+    """
+    if verbose == 2:
+        return logging.DEBUG
+    return logging.INFO if verbose == 1 and not is_live else None

@@ -1,0 +1,75 @@
+"""How much time each pull has: what is left of the search when it starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..core import Outcome
+from ..runners import Runner
+from ..runners.execute import Function
+from ..runners.task import Task
+from .counts import Tally
+
+
+class TimeLimited:
+    """Runs pulls with another runner, and gives each the time that is left.
+
+    A budget of time counts the seconds of all pulls, and several workers spend it at once. So each pull gets an equal share
+    of what neither recorded pulls nor those in flight have spent: with all workers busy, all of them end when it is spent.
+
+    Args:
+        runner: Runs the pulls. It has been started.
+        timeout: Seconds from now on; None means no limit.
+        budget: Seconds that all pulls may take, those of earlier runs included; None means no limit.
+        tally: Counts the seconds of recorded pulls, and knows those in flight.
+    """
+
+    def __init__(self, runner: Runner, timeout: float | None, budget: float | None, tally: Tally) -> None:
+        self._runner, self.workers, self._tally = runner, runner.workers, tally
+        self._end = math.inf if timeout is None else runner.now() + timeout
+        self._budget = math.inf if budget is None else budget
+        self._is_counting = budget is not None
+        self._began: dict[int, float] = {}  # by arm: when its pull was started last
+        self._taken: dict[int, float] = {}  # by arm: seconds of a pull that has ended, but may not be recorded yet
+
+    def left(self) -> float:
+        """Seconds that a pull has which starts now, at least 0."""
+        now = self.now()
+        share = (self._budget - self._spent(now)) / self.workers if self._is_counting else math.inf
+        return max(0.0, min(self._end - now, share))
+
+    def _spent(self, now: float) -> float:
+        """Seconds that pulls have taken, those in flight included."""
+        running = [arm for arm in self._tally.in_flight if arm in self._began]
+        return self._tally.seconds + sum(self._taken.get(arm, now - self._began[arm]) for arm in running)
+
+    def start(self, function: Function) -> None:
+        self._runner.start(function)
+
+    def submit(self, task: Task) -> None:
+        arm = task.pull.arm.id
+        for times in (self._began, self._taken):
+            times.pop(arm, None)  # of its last pull, or of an attempt that failed
+        time_left = self.left()
+        if self._is_counting:
+            self._began[arm] = self.now()
+        self._runner.submit(task if time_left == math.inf else replace(task, time_left=time_left))
+
+    def collect(self) -> list[Outcome]:
+        outcomes = self._runner.collect()
+        if self._is_counting:
+            self._note(outcomes)
+        return outcomes
+
+    def _note(self, outcomes: list[Outcome]) -> None:
+        """Keep the time that pulls took until it is recorded."""
+        self._began = {arm: began for arm, began in self._began.items() if arm in self._tally.in_flight}
+        self._taken = {arm: seconds for arm, seconds in self._taken.items() if arm in self._began}
+        self._taken |= {outcome.pull.arm.id: outcome.seconds for outcome in outcomes}
+
+    def now(self) -> float:
+        return self._runner.now()
+
+    def close(self) -> None:
+        self._runner.close()

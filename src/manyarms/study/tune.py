@@ -1,0 +1,86 @@
+"""The short form: one call from a function and a space to a trained model."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..budget import Budget
+from ..checkpoints import Checkpoints
+from ..journal import Journal
+from ..runners.execute import Function, takes_config
+from ..spaces import as_space
+from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
+from .arguments import check_function, check_remaining, run_arguments
+from .study import Study
+
+MAX_STEPS = 10
+"""The most steps an arm gets where the user does not say."""
+
+
+def tune(
+    function: Function,
+    space: Any,
+    *,
+    budget: int | str | Budget,
+    max_steps: int | None = None,
+    strategy: str | Callable[..., Strategy] | None = None,
+    storage: str | os.PathLike[str] | Journal | None = None,
+    name: str = "study",
+    checkpoints: Checkpoints | str | None = None,
+    direction: str = "maximize",
+    bounds: tuple[float, float] | None = None,
+    seed: int | None = None,
+    origin: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Study:
+    """Search the space for the best model, and give the finished study. Run again, it continues where it was.
+
+    The study that it returns does not hold the lock of its storage: other processes may continue it, and so may the same call
+    with a larger budget, such as a notebook's cell that is run again.
+
+    Args:
+        function: `train(pull)` trains a slice and returns its reward; `train(config)` is one whole training.
+        space: A `Space`; a dict such as `{"rate": (0.0, 1.0), "width": [16, 32, 64]}`, see `manyarms.spaces.as_space`; or any
+            object with `sample` and `mutate`.
+        budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
+        max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
+        strategy: The name of a strategy, such as "asha" or "random"; or a class or function that is called with the space,
+            budget, max_steps and seed, such as `ma.RandomSearch`. By default `AdaptiveMutantUCB`.
+        storage, name, checkpoints, direction, bounds, origin: as for `Study`.
+        seed: same seed, same search.
+        options: workers, timeout, retries and the rest of what `Study.optimize` takes.
+
+    >>> import manyarms as ma
+    >>> space = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+    >>> study = ma.tune(lambda config: -config["x"] ** 2 - config["y"] ** 2, space, budget=300, seed=0, progress=False)
+    >>> study.best_reward > -0.05
+    True
+    """
+    arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is made
+    arguments.apply_defaults()
+    given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
+    check_function(function, run_arguments(**given).runner)
+    limits = Budget.of(budget)
+    check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
+    if max_steps is None:
+        max_steps = 1 if takes_config(function) else MAX_STEPS
+    make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
+    study = Study(
+        make(as_space(space), budget=limits.steps, max_steps=max_steps, seed=seed),
+        storage=storage,
+        name=name,
+        checkpoints=checkpoints,
+        direction=direction,
+        bounds=bounds,
+        budget=limits.beyond_steps(),
+        origin=origin,
+    )
+    try:
+        study.optimize(function, **options)
+    except BaseException:
+        study.close()  # nobody else has it, so nobody else could
+        raise
+    return study

@@ -1,0 +1,221 @@
+"""A study as it can be looked at: what was best, and what was tried."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..budget import Budget
+from ..checkpoints.location import directories, find_checkpoint
+from ..core import Arm
+from ..errors import NoResult, StudyMismatch, StudyNotFound
+from ..journal import Journal, open_journal
+from ..spaces import as_space
+from ..strategies import takes_mean
+from . import frames
+from .counts import Tally
+from .header import restored_strategy, stored_header
+from .recommendation import Recommendation, best_state, recommend, recommended, stored_recommendation
+from .replay import Knowledge
+from .summary import remaining, summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class StudyView:
+    """A study to read. Made by `load_study`; a `Study` can also be written to.
+
+    Args:
+        journal: The record of everything that happened.
+        header: What the study was made with.
+        tally: What the record adds up to.
+        knowledge: The strategy after everything in the record; None if it was not replayed.
+    """
+
+    def __init__(self, journal: Journal, header: Mapping[str, Any], tally: Tally, knowledge: Knowledge | None = None) -> None:
+        self.journal = journal
+        self.name = journal.name
+        self.header = header
+        self.tally = tally
+        self._knowledge = knowledge
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    @property
+    def knows_best(self) -> bool:
+        """Whether `best()` can answer without replaying the journal."""
+        return self._knowledge is not None or self._stored_recommendation() is not None
+
+    @property
+    def max_steps(self) -> int | None:
+        """The most steps an arm may get, if the strategy has such a limit."""
+        settings = self.header["settings"]
+        return settings.get("max_steps") if settings else None
+
+    def best(self) -> Arm:
+        """The recommended arm, by the rule of the strategy; where that cannot be known, the one with the best reward."""
+        if self._knowledge is not None and self.tally.pulls:
+            return self._knowledge.strategy.best()
+        return self.tally.arms[self.recommendation().arm].arm
+
+    def recommendation(self) -> Recommendation:
+        """The recommended arm with the step at which it was best and its reward there."""
+        if not self.tally.pulls:
+            raise NoResult(self._no_result())
+        if self._knowledge is None and (stored := self._stored_recommendation()) is not None:
+            return stored
+        self._replay()
+        return recommend(self._knowledge.strategy, self.tally) if self._knowledge is not None else self._best_reward()
+
+    def _stored_recommendation(self) -> Recommendation | None:
+        """What the writer stored, if nothing has happened since."""
+        saved = self.journal.recommendation()
+        found = stored_recommendation(saved[1]) if saved is not None and saved[0] == self.tally.events else None
+        return found if found is not None and found.arm in self.tally.arms else None
+
+    def _replay(self) -> None:
+        """Replay the journal into the strategy, unless it is the user's own or another version made other decisions."""
+        if self._knowledge is not None:
+            return
+        strategy = restored_strategy(self.header)
+        knowledge = None if strategy is None else Knowledge(strategy, self.header["direction"], self.header["bounds"])
+        if knowledge is not None:
+            with suppress(StudyMismatch):
+                knowledge.replay(self.journal, until=self.tally.events)
+                self._knowledge, self.tally = knowledge, knowledge.tally
+
+    def _best_reward(self) -> Recommendation:
+        sign = 1.0 if self.header["direction"] == "maximize" else -1.0
+        trained = [record for record in self.tally.arms.values() if record.best_reward is not None]
+        return recommended(max(trained, key=lambda record: (not record.failed, sign * (record.best_reward or 0.0))), False)
+
+    def _no_result(self) -> str:
+        if not self.tally.failures:
+            return "no pull has ended yet"
+        reason, times = self.tally.reasons.most_common(1)[0]
+        return f"all {self.tally.failures} pulls failed; most often ({times} times): {reason}"
+
+    @property
+    def best_config(self) -> Any:
+        """The config of the recommended arm."""
+        return self.best().config
+
+    @property
+    def best_reward(self) -> float:
+        """The best reward of the recommended arm, as the function returned it.
+
+        Where the strategy takes rewards for repeated measurements of one value, it is their mean.
+        """
+        return self.recommendation().reward
+
+    @property
+    def best_step(self) -> int:
+        """The step at which the recommended arm was best: `best_model()` is what it saved there."""
+        return self.recommendation().step
+
+    @property
+    def budget(self) -> int | None:
+        """The steps it may spend, if it has such a limit."""
+        if self._knowledge is not None and self._knowledge.complete is not None:
+            return self._knowledge.complete.book.budget
+        return None if self.limits is None else self.limits.steps
+
+    @property
+    def limits(self) -> Budget | None:
+        """The newest totals that were given to the study: steps, seconds and cost; None if it has no limit."""
+        totals = self.tally.budget
+        if totals is None:
+            totals = {"budget": (self.header["settings"] or {}).get("budget"), **(self.header.get("limits") or {})}
+        steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
+        return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
+
+    @property
+    def remaining(self) -> dict[str, float]:
+        """What is left of each limit: "steps", "seconds" and "cost", those that there are; 0 where one is reached."""
+        return remaining(self.limits, self.tally)
+
+    def checkpoint_of(self, arm: int) -> Path | None:
+        """The directory of the arm's best state, if it saved any; it may have been deleted since."""
+        record = self.tally.arms[arm]
+        name, _ = best_state(record, by_mean=False)
+        if name != record.checkpoint and self._takes_mean(arm):  # asked only where it matters: a view may have to be replayed
+            name = record.checkpoint
+        return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
+
+    def _takes_mean(self, arm: int) -> bool:
+        known = self._knowledge
+        return self.recommendation().by_mean if known is None else takes_mean(known.strategy, arm)
+
+    def arms_dataframe(self) -> pd.DataFrame:
+        """A row for each arm, with its config and the metrics of its last pull.
+
+        `reward` is its last reward, `best_reward` the best one, and `best_step` the step at which it got that. Each value of
+        the config has a column `config_<name>`, each value of a nested dict one such as `config_model.depth`.
+        Metrics are in columns `metric_<name>`; `checkpoint_bytes` is the size of what the arm saved last.
+        """
+        first = ("arm", "parents", "steps", "reward", "best_reward", "best_step", "status", "seconds")
+        return frames.frame(frames.flat_arm_rows(self.tally, self.max_steps), first)
+
+    def pulls_dataframe(self) -> pd.DataFrame:
+        """A row for each pull in the order asked: arm, start, stop, reward, status, seconds, and what else it returned.
+
+        Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
+        """
+        events = islice(self.journal.events(), self.tally.events)  # not those written since the study was opened
+        return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
+
+    def close(self) -> None:
+        """Close the storage."""
+        self._closed = True
+        self.journal.close()
+
+    def __enter__(self) -> StudyView:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *, space: Any = None) -> StudyView:
+    """Open a stored study for reading: it cannot be changed by this, nor can its writer be disturbed.
+
+    Args:
+        storage: where it is: a file or a URL, as given to `tune` or `Study`.
+        name: of the study.
+        space: its space, if it is one of your own or of networks, which cannot be made from the storage: with it, arms have
+            configs rather than their JSON, and the best one is by the rule of the strategy rather than by its best reward.
+
+    >>> import manyarms as ma, tempfile
+    >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
+    >>> space = ma.Space(x=ma.Float(0, 1))
+    >>> study = ma.tune(lambda config: config["x"], space, budget=50, storage=storage, seed=0, progress=False)
+    >>> ma.load_study(storage).best_config == study.best_config
+    True
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, got {name!r}")
+    journal = open_journal(storage, name, write=False)  # any name: a study that no version would make can still be shown
+    header = stored_header(journal)
+    if header is None:
+        raise StudyNotFound(f"there is no study {name!r} here")
+    strategy = restored_strategy(header, None if space is None else as_space(space))  # refuses an unknown one
+    if strategy is not None and space is not None:  # replayed at once: nothing else shows that it is the study's space
+        knowledge = Knowledge(strategy, header["direction"], header["bounds"])
+        knowledge.replay(journal)
+        return StudyView(journal, header, knowledge.tally, knowledge)
+    tally = Tally(header["direction"])
+    for event in journal.events():
+        tally.count(event)
+    return StudyView(journal, header, tally)

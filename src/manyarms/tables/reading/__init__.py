@@ -1,0 +1,1 @@
+"""Reading tables from files: CSV in any dialect, and Parquet."""

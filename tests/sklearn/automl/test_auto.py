@@ -1,0 +1,355 @@
+"""A table in, a good trained model out."""
+
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from waiting import wait_until
+
+import manyarms as ma
+from manyarms.sklearn import AutoClassifier, AutoRegressor
+from manyarms.sklearn.automl import auto_study as contest
+from manyarms.sklearn.automl import plan
+from manyarms.sklearn.automl.targets import class_target
+from manyarms.sklearn.training.prepared_folds import Preparations
+from manyarms.sklearn.training.training import Training
+
+QUICK = ["linear", "neighbours", "tree"]
+IRIS = load_iris(return_X_y=True, as_frame=True)
+
+
+def quick(kind=AutoClassifier, **options):
+    return kind(**{"budget": 15, "families": QUICK, "random_state": 0, "cv": 3, **options})
+
+
+def expected_failures(estimator):
+    reason = "weights are for training: folds, scores and preparation see each row once"
+    kinds = ("dense", "sparse") if isinstance(estimator, AutoRegressor) else ()
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
+@parametrize_with_checks(
+    [quick(cv=2, budget=3, families=["tree"]), quick(AutoRegressor, cv=2, budget=3, families=["tree"])],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_it_learns_a_table_and_tells_how():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = quick().fit(X.iloc[::2], y.iloc[::2])
+    assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.93
+    said = model.predict_proba(X)
+    assert said.shape == (len(X), 2) and np.allclose(said.sum(axis=1), 1)
+    board = model.leaderboard_
+    assert board["score"].is_monotonic_decreasing and set(board["family"]) == set(QUICK)
+    assert board["weight"].sum() == pytest.approx(1) == sum(member.weight for member in model.members_)
+    assert model.best_score_ == board["score"].iloc[0] <= model.ensemble_score_ + 0.02
+    assert model.baseline_score_ < model.best_score_
+    assert len(model.pulls_) == 15 and (model.pulls_["status"] == "told").all()
+    assert model.columns_["kind"].eq("number").all()
+
+
+def test_numbers_are_foretold_too():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = quick(AutoRegressor).fit(X.iloc[::2], y.iloc[::2])
+    assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.3
+    assert model.predict(X).shape == (len(X),)
+
+
+def test_whole_numbers_and_a_column_of_codes_are_a_regression_as_good_as_without_the_column():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    codes = np.random.default_rng(0).choice([f"code{i}" for i in range(60)], len(X))
+    model = quick(AutoRegressor, families=["linear"], budget=2).fit(X.assign(code=codes), y)
+    assert (y % 1 == 0).all() and model.best_score_ > 0.4
+
+
+def test_the_same_seed_and_steps_give_the_same_model():
+    X, y = IRIS
+    one, two, other = (quick(random_state=seed).fit(X, y) for seed in (0, 0, 1))
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert not np.array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_labels_of_any_kind_come_back_as_they_were():
+    X, y = IRIS
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    assert set(quick().fit(X, names).predict(X)) == set(names)
+    assert quick().fit(X, names == "setosa").predict(X).dtype == bool
+    assert set(quick().fit(X, y / 2).predict(X)) == {0.0, 0.5, 1.0}
+    assert set(quick().fit(X, pd.Categorical(y)).predict(X)) == {0, 1, 2}
+
+
+def test_a_fitted_model_is_pickled_and_cloned():
+    X, y = IRIS
+    model = quick().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(X), model.predict(X))
+    assert not hasattr(clone(model), "members_")
+
+
+def test_weights_reach_the_models_and_leave_out_those_that_know_none():
+    X, y = IRIS
+    model = quick().fit(X.iloc[:, :2], y, sample_weight=np.where(y == 1, 1e-3, 1.0))
+    assert "neighbours" not in set(model.leaderboard_["family"])
+    plain = quick().fit(X.iloc[:, :2], y)
+    assert (model.predict(X.iloc[:, :2]) == 1).sum() < 0.7 * (plain.predict(X.iloc[:, :2]) == 1).sum()
+
+
+@pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
+def test_any_metric_of_scikit_learns_is_what_counts(metric):
+    X, y = IRIS
+    model = quick(metric=metric, families=[*QUICK, "svm"]).fit(X, y)
+    assert model.baseline_score_ < model.best_score_
+    assert ("svm" in set(model.leaderboard_["family"])) == (metric in ("f1_macro", "balanced_accuracy"))
+
+
+def test_a_holdout_is_trained_slice_by_slice_and_then_on_all_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = quick(cv=1, budget=40, families=["forest", "linear"]).fit(X, y)
+    forest = model.leaderboard_.query("family == 'forest'")
+    assert forest["max_steps"].iloc[0] > 1 and forest["steps"].max() > 1
+    assert all(len(member.models) == 1 for member in model.members_)
+
+
+def test_one_model_without_the_ensemble():
+    model = quick(ensemble=False).fit(*IRIS)
+    assert [member.weight for member in model.members_] == [1.0]
+    assert model.members_[0].arm == model.leaderboard_["arm"].iloc[0]
+
+
+def test_worker_processes_train_too():
+    assert quick(n_jobs=2, time_budget=None).fit(*IRIS).score(*IRIS) > 0.9
+
+
+def test_a_search_without_a_budget_of_steps_ends_when_its_time_is_over():
+    assert len(quick(budget=None, time_budget="2s").fit(*IRIS).leaderboard_) >= 1
+
+
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
+def test_a_killed_fit_goes_on_where_it_was(tmp_path):
+    script = textwrap.dedent(
+        f"""
+        from sklearn.datasets import load_iris
+        from manyarms.sklearn import AutoClassifier
+        X, y = load_iris(return_X_y=True, as_frame=True)
+        AutoClassifier(budget=100_000, families={QUICK}, random_state=0, cv=3, storage={str(tmp_path / "fit.db")!r}).fit(X, y)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", script])
+    assert wait_until(lambda: pulls_in(tmp_path / "fit.db") >= 5)
+    process.kill()
+    process.wait()
+    before = pulls_in(tmp_path / "fit.db")
+    storage = str(tmp_path / "fit.db")
+    again = quick(budget=before + 6, storage=storage).fit(*IRIS)
+    straight = quick(budget=before + 6).fit(*IRIS)
+    assert len(again.pulls_) == before + 6
+    assert again.pulls_["reward"].tolist()[:before] == straight.pulls_["reward"].tolist()[:before]
+
+
+def pulls_in(storage):
+    try:
+        with ma.load_study(storage, "auto") as study:
+            return study.tally.pulls
+    except ma.ManyarmsError:
+        return 0
+
+
+def test_other_data_in_the_same_storage_is_refused(tmp_path):
+    X, y = IRIS
+    storage = str(tmp_path / "fit.db")
+    quick(storage=storage).fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match="was begun with other data"):
+        quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
+    with pytest.raises(ma.StudyMismatch, match="was begun with other metric"):
+        quick(storage=storage, metric="f1_macro").fit(X, y)
+    assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
+
+
+ODD = pd.DataFrame(
+    {
+        "empty": [None] * 60,
+        "constant": [1] * 60,
+        "mixed": [1, "x", 2.5] * 20,
+        "infinite": [np.inf, -np.inf, *range(58)],
+        "when": pd.date_range("2020-01-01", periods=60),
+        "[odd] {name}": [f"c{i % 25}" for i in range(60)],
+        "text": [f"some words about {i} and {i % 2}" for i in range(60)],
+        "signal": [i % 2 for i in range(60)],
+    }
+)
+
+
+def test_odd_columns_are_taken_as_they_come():
+    table = ODD.set_axis([*ODD.columns[:-1], "empty"], axis=1)  # a name twice
+    model = quick(families=["linear", "forest", "svm", "lightgbm"]).fit(table, [i % 2 for i in range(60)])
+    assert model.score(table, [i % 2 for i in range(60)]) > 0.9
+
+
+def test_classes_of_one_row_are_learned_with_the_others():
+    X, y = IRIS
+    rare = y.copy()
+    rare.iloc[0] = 7
+    assert 7 in quick().fit(X, rare).classes_
+
+
+def test_without_any_time_a_small_tree_stands_in():
+    with pytest.warns(ma.ManyarmsWarning, match="a small tree of a few rows stands in .no pull ended in time"):
+        model = AutoClassifier(1e-6, random_state=0).fit(*IRIS)
+    assert model.best_family_ == "tree" and len(model.pulls_) == 0
+    assert model.score(*IRIS) > 0.8 and model.predict_proba(IRIS[0]).shape == (150, 3)
+    assert model.baseline_score_ < model.ensemble_score_ == model.best_score_
+
+
+def process_of(estimator, X, y):
+    """A score that tells where it was made."""
+    return float(os.getpid())
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_what_may_take_long_is_trained_in_a_process_that_can_be_ended(apart, monkeypatch):
+    monkeypatch.setattr(plan, "_SMALL", 0 if apart else 10**9)
+    model = quick(time_budget=600, budget=3, metric=process_of, ensemble=False).fit(*IRIS)
+    assert len(model.pulls_) == 3 and (model.best_score_ != os.getpid()) == apart
+    assert model.score(*IRIS) > 0.9
+
+
+def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch):
+    monkeypatch.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    rare = y.copy()
+    rare.iloc[[7, 8]] = 5
+    with pytest.warns(ma.ManyarmsWarning, match="the search used 60 of 569 rows, as many as suit its time"):
+        model = quick(time_budget=600, budget=4, cv="auto").fit(X, rare)
+    assert model.classes_.tolist() == [0, 1, 5] and model.score(X, rare) > 0.85
+    for member in model.members_:
+        assert member.models[0][0].n_features_in_ == 30
+
+
+def test_a_search_that_is_resumed_keeps_to_the_plan_it_began_with(tmp_path, monkeypatch):
+    storage = tmp_path / "fit.db"
+    with monkeypatch.context() as patched:
+        patched.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 90))
+        with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
+            quick(time_budget=600, budget=3, cv="auto", storage=storage).fit(*IRIS)
+    with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
+        model = quick(budget=6, cv="auto", storage=storage).fit(*IRIS)
+    assert len(model.pulls_) == 6
+
+
+class Hands:
+    """A clock that each pull moves by some seconds."""
+
+    def __init__(self, monkeypatch, seconds):
+        self.now, train = 0.0, Training.__call__
+
+        def slow(training, pull):
+            self.now += seconds
+            return train(training, pull)
+
+        monkeypatch.setattr(Training, "__call__", slow)
+
+    def __call__(self):
+        return self.now
+
+
+def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
+    X, y = IRIS
+    clock = Hands(monkeypatch, 1_000.0)
+    rules = quick(budget=None, time_budget=10_000.0)._rules()
+    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(contest.Contest(data, ["number"] * 4, rules, clock)) as search:
+        search.run()
+        assert search.study.tally.pulls == 9
+        assert search.left() == 1_000.0
+
+
+def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypatch):
+    X, y = IRIS
+    rules = quick(budget=None, time_budget=10_000.0)._rules()
+    now = [0.0]
+    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(contest.Contest(data, ["number"] * 4, rules, lambda: now[0])) as search:
+        prepare = Preparations.fold
+
+        def slow(preparations, *arguments):
+            now[0] += 6_000.0
+            return prepare(preparations, *arguments)
+
+        monkeypatch.setattr(Preparations, "fold", slow)
+        search.run()
+        tally = search.study.tally
+        assert (tally.pulls, tally.failures, len(tally.in_flight)) == (0, 0, 1)
+        assert search.standin()[0].family == "tree"
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "words"),
+    [
+        (AutoClassifier, [f"id{i // 1.5:.0f}" for i in range(150)], "'y' looks like an identifier: .* distinct values in 150"),
+        (AutoClassifier, [f"a long text {i % 90}" for i in range(150)], "'y' is free text: 90 distinct values in 150 rows, of"),
+        (AutoRegressor, range(150), "'y' numbers the rows"),
+    ],
+)
+def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
+    X = IRIS[0]
+    with pytest.raises(ValueError, match=f"y must be something to predict, but {words}.*set force=True"):
+        quick(kind).fit(X, list(y))
+    assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
+
+
+@pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
+def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
+    def fail(*arguments):
+        raise OverflowError("a number too large")
+
+    monkeypatch.setattr(Training, "__call__", fail)
+    X, y = IRIS
+    with pytest.warns(
+        ma.ManyarmsWarning, match="the same for every row .all 15 pulls failed, most often: OverflowError: a num"
+    ):
+        model = quick(kind).fit(X, y)
+    assert len(np.unique(model.predict(X))) == 1 and model.best_family_ == "constant"
+    assert (
+        model.leaderboard_["weight"].tolist() == [1.0] and model.best_score_ == model.ensemble_score_ == model.baseline_score_
+    )
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"families": ["forests"]}, "families must be one of .*, got 'forests'"),
+        ({"families": "linear"}, "families must be a list of names, got 'linear'"),
+        ({"metric": "precision!"}, "metric must be the name of a scorer, such as accuracy.*, got 'precision!'"),
+        ({"metric": "roc_auc"}, "metric cannot score this target: multi_class must be"),
+        ({"cv": 0}, "cv must be at least 1, got 0"),
+        ({"budget": 0}, "budget must be at least 1, got 0"),
+        ({"time_budget": "soon"}, "time_budget must be"),
+        ({"n_jobs": 0}, "n_jobs must be at least 1, got 0"),
+        ({"progress": "no"}, "progress must be True or False, got 'no'"),
+    ],
+)
+def test_wrong_settings_are_said_before_anything_runs(options, message):
+    with pytest.raises((ValueError, TypeError, ma.ManyarmsError), match=message):
+        quick(**options).fit(*IRIS)
+
+
+def test_other_columns_to_tell_about_are_refused():
+    X, y = IRIS
+    model = quick().fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X.iloc[:, ::-1])
+    with pytest.raises(ValueError, match="X has 2 features, but AutoClassifier is expecting 4"):
+        model.predict(X.to_numpy()[:, :2])

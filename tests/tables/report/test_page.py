@@ -1,0 +1,243 @@
+"""The report is one page that needs nothing else, and shows names as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import count
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manyarms.tables import Facts
+from manyarms.tables.report import Findings, charts, report_page
+from manyarms.tables.report.importance import column_importance, missing_note
+
+NASTY = "<script>alert('x')</script>&amp;\"\n</script><!--"
+
+FACTS = Facts(
+    task="classification",
+    target="y",
+    columns={"a": "number", NASTY: "text"},
+    dtypes={"a": "int64", NASTY: "str"},
+    target_kind="text",
+    classes=["no", "yes", NASTY],
+    metric="accuracy",
+    scores={"held out": 0.875, "search": 0.9123456},
+    rows={"trained on": 100, "held out": 8},
+    members=[{"family": "tree", "weight": 1.0, "arm": 1}],
+    versions={"numpy": "2.0"},
+    python="3.11",
+    command="manyarms fit t.csv --target y",
+    settings={"seed": 0},
+)
+
+
+def findings(**changes):
+    pulls = pd.DataFrame(
+        {
+            "arm": [0, 1, 1, 2],
+            "start": [0, 0, 1, 0],
+            "stop": [1, 1, 2, 1],
+            "reward": [0.5, 0.7, 0.9, None],
+            "status": ["told", "told", "told", "failed"],
+            "seconds": [1.0, 2.0, 3.0, 0.5],
+            "family": ["linear", "tree", "tree", NASTY],
+        }
+    )
+    board = pd.DataFrame(
+        {
+            "rank": [1, 2],
+            "family": ["tree", NASTY],
+            "score": [0.9, 0.5],
+            "std": [0.01, 0.02],
+            "steps": [2, 1],
+            "max_steps": [8, 8],
+            "seconds": [5.0, 1.0],
+            "arm": [1, 0],
+            "weight": [1.0, 0.0],
+            "config": [{"model__depth": 3}, {"model__C": 0.123456}],
+        }
+    )
+    columns = pd.DataFrame({"column": ["a", NASTY], "type": ["int64", "str"], "taken as": ["number", "category"]})
+    held_out = pd.DataFrame({"actual": ["no", "yes", NASTY, "no"], "predicted": ["no", "no", NASTY, "no"]})
+    importance = pd.Series({NASTY: 0.2, "a": 0.1})
+    whole = Findings(NASTY, FACTS, board, pulls, columns, held_out, importance, [f"a note on {NASTY}"])
+    return replace(whole, **changes)
+
+
+class Parts(HTMLParser):
+    """The elements of a page, and what its scripts say."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.ids, self.text, self.scripts, self._inside = [], [], [], [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.ids += [value for name, value in attributes if name == "id"]
+        self._inside = tag
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        (self.scripts if self._inside == "script" else self.text).append(data)
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    """Without the five megabytes of the library, which would take long to parse."""
+    monkeypatch.setattr(charts, "library", lambda: "/* the library */")
+
+
+def test_names_are_shown_as_they_are_and_never_run():
+    parts = Parts(report_page(findings()))
+    scripts = [tag for tag, _ in parts.tags if tag == "script"]
+    n_charts = sum(id.startswith("chart-") for id in parts.ids)
+    assert n_charts == 4
+    assert len(scripts) == 1 + n_charts  # and none that a name smuggled in
+    shown = "".join(parts.text)
+    assert shown.count(NASTY) >= 5
+    assert all("</script" not in script and "<!--" not in script for script in parts.scripts)
+    assert len(parts.ids) == len(set(parts.ids))
+
+
+def test_the_page_needs_no_network():
+    page = report_page(findings())
+    parts = Parts(page)
+    assert not [value for _, attributes in parts.tags for name, value in attributes.items() if name in ("src", "href")]
+    assert "@import" not in page and "url(" not in page
+
+
+def test_it_tells_what_was_found():
+    parts = Parts(report_page(findings()))
+    shown = " ".join("".join(parts.text).split())
+    for words in (
+        "Classification: y (3 classes) from 2 columns, by accuracy.",
+        "0.875", "0.9123", "depth=3", "C=0.1235", "2 of 8", "100%", "1 pull failed", "manyarms fit t.csv --target y", "2.0",
+    ):  # fmt: skip
+        assert words in shown
+    heads = ["search", "leaderboard", "time", "held-out", "importance", "columns", "notes", "settings"]
+    assert [id for id in parts.ids if not id.startswith("chart-")] == heads
+
+
+def test_what_was_not_measured_is_not_there_or_said():
+    page = report_page(findings(held_out=None, importance=None, notes=()))
+    assert not {"held-out", "importance", "notes"} & set(Parts(page).ids)
+    page = report_page(findings(importance=None))
+    assert "importance" in Parts(page).ids and "Not measured: there was no time" in page
+
+
+def test_numbers_are_drawn_against_what_was_predicted():
+    facts = replace(FACTS, task="regression", classes=None, metric="r2")
+    held_out = pd.DataFrame({"actual": np.arange(6000.0), "predicted": np.arange(6000.0) + 1})
+    parts = Parts(report_page(findings(facts=facts, held_out=held_out)))
+    assert "chart-predicted-against-actual" in parts.ids and "chart-confusion" not in parts.ids
+    assert max(map(len, parts.scripts)) < 200_000  # a sample of the points
+
+
+def counts_of(script):
+    """The numbers written into the cells of a confusion matrix."""
+    return json.loads(re.search(r'"text":(\[\[.*?\]\])', script)[1])
+
+
+def test_the_confusion_matrix_counts_by_actual_class():
+    script = charts.confusion(findings().held_out, FACTS.classes)
+    assert counts_of(script) == [[2, 0, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def many_classes(n):
+    labels = np.repeat(np.arange(n), np.arange(1, n + 1))
+    return pd.DataFrame({"actual": labels, "predicted": np.where(labels == n - 1, 0, labels)})
+
+
+def test_of_many_classes_the_most_frequent_are_shown_and_the_others_as_one():
+    held_out = many_classes(40)
+    cells = counts_of(charts.confusion(held_out, list(range(40))))
+    assert len(cells) == 16 and [row[i] for i, row in enumerate(cells)] == [*range(26, 40), 0, sum(range(1, 26))]
+    assert cells[14][15] == 40 and sum(map(sum, cells)) == len(held_out)
+    names, _ = charts.confusion_counts(held_out, list(range(40)))
+    assert names == [*map(str, range(25, 40)), "all others"]
+    facts = replace(FACTS, classes=list(range(40)))
+    shown = " ".join("".join(Parts(report_page(findings(facts=facts, held_out=held_out))).text).split())
+    assert "The 15 most frequent classes are shown, and 25 others as one." in shown
+
+
+def test_a_single_class_more_is_shown_rather_than_grouped():
+    assert len(counts_of(charts.confusion(many_classes(16), list(range(16))))) == 16
+
+
+def test_what_a_chart_leaves_out_is_said():
+    facts = replace(FACTS, task="regression", classes=None, metric="r2")
+    columns = pd.DataFrame({"column": [f"c{i}" for i in range(300)]})
+    few = {"importance": pd.Series({f"c{i}": 1.0 / (1 + i) for i in range(30)}), "columns": columns}
+    held_out = pd.DataFrame({"actual": np.arange(6000.0), "predicted": np.arange(6000.0)})
+    shown = " ".join("".join(Parts(report_page(findings(facts=facts, held_out=held_out, **few))).text).split())
+    for words in (
+        "5,000 of them, drawn at random, are shown.",
+        "Measured for 30 of 300 columns, as many as there was time for.",
+        "The 20 columns with the largest loss are shown.",
+        "100 more columns.",
+    ):
+        assert words in shown
+
+
+def test_a_search_of_one_pull_or_of_failures_makes_a_page():
+    for rows in (slice(0, 1), slice(3, 4)):
+        report_page(findings(pulls=findings().pulls.iloc[rows]))
+
+
+# -- importance
+
+
+def agreement(rows, target):
+    return float((rows["good"] == target).mean())
+
+
+def test_the_column_that_tells_is_the_important_one():
+    target = pd.Series([0, 1] * 50)
+    rows = pd.DataFrame({"bad": range(100), "good": target})
+    importance = column_importance(agreement, rows, target, 10.0, clock=count().__next__)
+    assert importance.index.tolist() == ["good", "bad"]
+    assert importance["bad"] == 0 and 0.3 < importance["good"] < 0.7
+
+
+def test_where_time_is_short_fewer_rows_are_used_and_then_fewer_columns():
+    rows, judged, now = pd.DataFrame({f"c{i}": range(2_000) for i in range(50)}), [], [0.0]
+
+    def score(rows, target):
+        judged.append(len(rows))
+        now[0] += len(rows) / 1_000  # a second for a thousand rows
+        return 0.5
+
+    importance = column_importance(score, rows, rows["c0"], 10.0, clock=lambda: now[0])
+    assert judged[:2] == [1_000, 200] and set(judged[2:]) == {200} and len(importance) == 50
+    judged.clear()
+    importance = column_importance(score, rows, rows["c0"], 2.0, clock=lambda: now[0])
+    assert judged[:2] == [1_000, 100] and len(importance) == 20
+    assert missing_note(importance, 50) == "Measured for 20 of 50 columns, as many as there was time for."
+
+
+def test_columns_that_take_longer_than_the_first_score_said_are_left_out():
+    rows, now = pd.DataFrame({f"c{i}": range(10) for i in range(50)}), [0.0]
+
+    def score(rows, target):
+        now[0] += 1.0 if now[0] else 0.01
+        return 0.5
+
+    assert len(column_importance(score, rows, rows["c0"], 1.0, clock=lambda: now[0])) == 1
+
+
+def test_importance_is_not_measured_where_it_takes_too_long_or_cannot_be():
+    rows = pd.DataFrame({"good": [0, 1]})
+    assert column_importance(agreement, rows, rows["good"], 0.9, clock=count().__next__) is None
+
+    def fail(rows, target):
+        raise ValueError("only one class")
+
+    assert column_importance(fail, rows, rows["good"], 10.0) is None
