@@ -38,14 +38,14 @@ def costs(make: Callable[..., Any], seed: int) -> dict[int, float]:
     strategy, noise, found = make(SPACE, seed=seed), np.random.default_rng(seed), {}
     for size in SIZES:
         _grow(strategy, size * (1 - WINDOW), noise)
-        began, before = time.process_time(), len(strategy.book.arms)
+        began, before = time.process_time(), len(strategy.ledger.arms)
         _grow(strategy, size * (1 + WINDOW), noise)
-        found[size] = 1e3 * (time.process_time() - began) / (len(strategy.book.arms) - before)
+        found[size] = 1e3 * (time.process_time() - began) / (len(strategy.ledger.arms) - before)
     return found
 
 
 def _grow(strategy: Any, arms: float, noise: np.random.Generator) -> None:
-    while len(strategy.book.arms) < arms:
+    while len(strategy.ledger.arms) < arms:
         pull = strategy.ask()
         distance = sum(abs(value - 0.3) for value in pull.config.values()) / 7
         strategy.tell(pull, min(1.0, max(0.0, 1.0 - distance + 0.05 * noise.standard_normal())))

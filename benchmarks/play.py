@@ -31,7 +31,7 @@ def play(strategy: Any, pulls: int, reward: Reward) -> int:
 def grow(strategy: Any, arms: float, reward: Reward) -> int:
     """Pull until there are so many arms; gives the number of pulls."""
     pulls = 0
-    while len(strategy.book.arms) < arms:
+    while len(strategy.ledger.arms) < arms:
         pull = strategy.ask()
         strategy.tell(pull, reward(pull.config, pull.stop))
         pulls += 1
@@ -40,10 +40,10 @@ def grow(strategy: Any, arms: float, reward: Reward) -> int:
 
 def cost(strategy: Any, run: Callable[[], int]) -> Cost:
     """Of the pulls of a run, which gives their number."""
-    arms, began = len(strategy.book.arms), time.process_time()
+    arms, began = len(strategy.ledger.arms), time.process_time()
     pulls = run()
     seconds = time.process_time() - began
-    return Cost(1e6 * seconds / pulls, (len(strategy.book.arms) - arms) / pulls)
+    return Cost(1e6 * seconds / pulls, (len(strategy.ledger.arms) - arms) / pulls)
 
 
 def cost_around(strategy: Any, size: int, reward: Reward) -> Cost:

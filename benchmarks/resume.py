@@ -69,7 +69,7 @@ def build(directory: Path, name: str, pulls: int) -> Stored:
     stored = SqlJournal(str(snapshot), memory.name)
     stored.save_snapshot(*memory.snapshot())
     stored.close()
-    return Stored(str(replayed), str(snapshot), study.tally.pulls, len(study.tally.arms))
+    return Stored(str(replayed), str(snapshot), study.counts.pulls, len(study.counts.arms))
 
 
 def _copy(memory: MemoryJournal, file: Path) -> None:
@@ -95,7 +95,7 @@ def open_ours(file: str, budget: int, pulls: int) -> Opening:
     """Open a stored study for writing, in this process."""
     ma.Study(mutant_ucb(budget=1000), storage="sqlite://").close()
     opening, study = _measured(lambda: ma.Study(mutant_ucb(budget=budget), storage=file))
-    assert study.tally.pulls == pulls
+    assert study.counts.pulls == pulls
     return opening
 
 

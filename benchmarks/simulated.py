@@ -28,7 +28,7 @@ def simulate(workers: int, arms: int) -> tuple[float, float, float, int]:
     """Seconds of the clock and of the processor, simulated hours and pulls of one search."""
 
     def stop_at_last_arm(study: ma.Study, outcome: ma.Outcome) -> None:
-        if len(study.tally.arms) >= arms:
+        if len(study.counts.arms) >= arms:
             study.stop()
 
     runner = ma.SimulatedRunner(workers, seconds=pull_seconds)
@@ -37,7 +37,7 @@ def simulate(workers: int, arms: int) -> tuple[float, float, float, int]:
     study.optimize(train, runner=runner, callbacks=[stop_at_last_arm], progress=False)
     seconds, processor = time.perf_counter() - began, time.process_time() - processor
     study.close()
-    return seconds, processor, runner.now() / 3600, study.tally.pulls
+    return seconds, processor, runner.now() / 3600, study.counts.pulls
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ def ours(directory: Path, pulls: int) -> float:
     study = ma.Study(mutant_ucb(budget=pulls), storage=f"sqlite:///{directory}/ours.db")
     seconds = _seconds(lambda: study.optimize(train, progress=False))
     study.close()
-    return study.tally.pulls / seconds  # a few less than the budget: the finalist was partly trained
+    return study.counts.pulls / seconds  # a few less than the budget: the finalist was partly trained
 
 
 def optuna_sqlite(directory: Path, trials: int) -> float:

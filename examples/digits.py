@@ -43,6 +43,6 @@ if __name__ == "__main__":
         print(study.plan())
         study.optimize(train, workers=2)
         model = study.best_model()
-        print(f"best accuracy {study.best_reward:.4f} of {len(study.tally.arms)} networks: {study.best_config}")
+        print(f"best accuracy {study.best_reward:.4f} of {len(study.counts.arms)} networks: {study.best_config}")
         print(f"the trained network: {model}")
     print('Inspect it with: manyarms arms digits.db, or in Python: ma.load_study("sqlite:///digits.db", "digits")')

@@ -23,6 +23,6 @@ if __name__ == "__main__":
         Path("network.svg").write_text(networks.draw_network(study.best_config, classifier.space), encoding="utf-8")
         Path("family.svg").write_text(networks.draw_family(study, classifier.space), encoding="utf-8")
         networks.export_model(model, "winner")
-        print(f"the best of {len(study.tally.arms)} networks has {model.layout.n_parameters:,} parameters")
+        print(f"the best of {len(study.counts.arms)} networks has {model.layout.n_parameters:,} parameters")
         accuracy = classifier.accuracy(model, x_test, y_test)
         print(f"accuracy: {study.best_reward:.4f} in the search, {accuracy:.4f} on other images")

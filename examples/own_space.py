@@ -46,5 +46,5 @@ def score(config):
 
 if __name__ == "__main__":
     study = ma.tune(score, Layers(), budget=40, seed=0)
-    print(f"best accuracy {study.best_reward:.4f} with layers {study.best_config}, of {len(study.tally.arms)} tried")
+    print(f"best accuracy {study.best_reward:.4f} with layers {study.best_config}, of {len(study.counts.arms)} tried")
     print(study.arms_dataframe().sort_values("reward", ascending=False).head().to_string(index=False))

@@ -19,4 +19,4 @@ def taste(config):
 
 if __name__ == "__main__":
     study = ma.tune(taste, space, budget=400, seed=0)
-    print(f"best of {len(study.tally.arms)}: {study.best_reward:.3f} with {study.best_config}")
+    print(f"best of {len(study.counts.arms)}: {study.best_reward:.3f} with {study.best_config}")

@@ -108,7 +108,7 @@ def run(job: tuple[str, bool, int]) -> Search:
         pulls.append((pull.arm.id, pull.stop - pull.start))
         spent += pull.stop - pull.start
         regrets[spent:] = regret(problem, strategy.best().config)
-    arms = strategy.book.arms
+    arms = strategy.ledger.arms
     parents, own = [arm.parents for arm in arms], [regret(problem, arm.config) for arm in arms]
     return Search(pulls, parents, own, strategy.best().id, regrets)
 

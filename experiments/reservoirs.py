@@ -45,7 +45,7 @@ def run(job: tuple[int, str, int, int]) -> tuple[float, int]:
     problem = RESERVOIRS[number]
     strategy = STRATEGIES[name](problem.space, budget=budget, seed=seed)
     config = search(strategy, lambda config, seed: problem.reward(config, 1, seed), seed)
-    return problem.best - problem.value(config), len(strategy.book.arms)
+    return problem.best - problem.value(config), len(strategy.ledger.arms)
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ class Session:
     def pulls_of(self, study):
         try:
             with ma.load_study(self.directory / "notebook.db", study) as view:
-                return view.tally.pulls
+                return view.counts.pulls
         except ma.StudyNotFound:
             return 0
 

@@ -6,7 +6,7 @@ import pytest
 import manyarms as ma
 from manyarms.journal import MemoryJournal
 from manyarms.strategies.kit.representation import LONGEST
-from manyarms.study.counts import Tally
+from manyarms.study.counts import Counts
 
 SPACE = ma.Space(x=ma.Float(0, 1))
 WIDE = ma.Space(**{f"parameter_{number}": ma.Float(0, 1) for number in range(8)})
@@ -112,8 +112,8 @@ def test_the_counts_and_checkpoints_of_a_study_say_what_they_hold(tmp_path):
     checkpoints = ma.Checkpoints(tmp_path / "models")
     with ma.Study(ma.RandomSearch(SPACE, budget=3, seed=0), checkpoints=checkpoints) as study:
         study.optimize(train, progress=False)
-        study.tally.seconds = 1.23456789
-        assert repr(study.tally) == "Tally(arms=3, pulls=3, failures=0, steps=3, seconds=1.23457, in_flight=0)"
+        study.counts.seconds = 1.23456789
+        assert repr(study.counts) == "Counts(arms=3, pulls=3, failures=0, steps=3, seconds=1.23457, in_flight=0)"
         assert repr(checkpoints) == f"Checkpoints('{tmp_path}/models') with 3 checkpoints of {checkpoints.used} bytes"
 
 
@@ -173,7 +173,7 @@ def test_a_view_says_the_same_without_replaying_the_journal(tmp_path, monkeypatc
     storage = tmp_path / "study.db"
     with play(ma.Study(strategy(), storage=storage, direction="minimize"), 0.5, 0.25), ma.load_study(storage) as early:
         pass
-    monkeypatch.setattr("manyarms.study.replay.Knowledge.replay", None)
+    monkeypatch.setattr("manyarms.study.replay.StudyState.replay", None)
     with ma.load_study(storage) as view:
         text = "StudyView('study', RandomSearch, 4 of 20 steps, 2 arms, best 0.25 (arm 1)"
         assert repr(view) == f"{text})"
@@ -193,5 +193,5 @@ def test_a_strategy_whose_best_fails_does_not_keep_its_study_from_being_shown():
 
 
 def test_a_view_of_a_stranger_shows_no_control_characters_and_does_not_fail():
-    view = ma.StudyView(MemoryJournal("\x1b[2J"), {"strategy": "evil\x1b[2J"}, Tally("maximize"))
+    view = ma.StudyView(MemoryJournal("\x1b[2J"), {"strategy": "evil\x1b[2J"}, Counts("maximize"))
     assert repr(view) == r"StudyView('\x1b[2J', evil\x1b[2J, 0 steps, 0 arms, no reward yet)"

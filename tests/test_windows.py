@@ -148,7 +148,7 @@ except ma.StudyLocked as error:
 held.release()
 with ma.tune(train, budget=30, **options) as study:
     kept = [path for path in Path("studies.db-checkpoints").rglob("notes.txt")]
-    print(study.tally.steps, study.tally.failures, study.tally.retrained, bool(kept), len(kept) <= len(study.tally.arms))
+    print(study.counts.steps, study.counts.failures, study.counts.retrained, bool(kept), len(kept) <= len(study.counts.arms))
     best = study.best_model()
 with ma.load_study("sqlite:///studies.db", "étude") as view:
     print(view.pulls_dataframe().metric_trained.min(), view.best_reward > 0, best)
@@ -171,7 +171,7 @@ def test_a_study_is_stored_locked_resumed_read_and_shown(tmp_path):
 WORKERS = f"""{STUDY}
 study = ma.tune(train, budget=12, workers=2, **options)
 pulls = study.pulls_dataframe()
-print(study.tally.pulls, study.tally.failures, pulls.metric_trained.min())
+print(study.counts.pulls, study.counts.failures, pulls.metric_trained.min())
 slow = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=2, seed=0))
 
 def hang(config):

@@ -17,4 +17,4 @@ if __name__ == "__main__":
     space = {"x": (-5.0, 5.0), "y": (-5.0, 5.0)}
     study = ma.tune(objective, space, budget=200, direction="minimize", callbacks=[stop_without_progress], seed=0)
     print(study.best_config)
-    print(f"best {study.best_reward:.4f} after {study.tally.steps} steps")
+    print(f"best {study.best_reward:.4f} after {study.counts.steps} steps")

@@ -28,4 +28,4 @@ def objective(config):
 if __name__ == "__main__":
     study = ma.tune(objective, space, budget=40, seed=0)
     print(study.best_config)
-    print(f"best {study.best_reward:.4f} after {study.tally.steps} steps")
+    print(f"best {study.best_reward:.4f} after {study.counts.steps} steps")

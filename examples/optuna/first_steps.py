@@ -10,4 +10,4 @@ def objective(config):
 if __name__ == "__main__":
     study = ma.tune(objective, {"x": (-10.0, 10.0)}, budget=100, direction="minimize", seed=0)
     print(study.best_config)
-    print(f"best {study.best_reward:.6f} after {study.tally.steps} steps")
+    print(f"best {study.best_reward:.6f} after {study.counts.steps} steps")

@@ -23,4 +23,4 @@ def train(pull):
 if __name__ == "__main__":
     study = ma.tune(train, space, budget=250, max_steps=20, seed=0)
     print(study.best_config)
-    print(f"best {study.best_reward:.4f} after {study.tally.steps} steps")
+    print(f"best {study.best_reward:.4f} after {study.counts.steps} steps")

@@ -18,7 +18,7 @@ def objective(config):
 
 def run(budget):
     study = ma.tune(objective, space, budget=budget, storage="sqlite:///manyarms.db", name="svc", seed=0)
-    print(f"best {study.best_reward:.4f} after {study.tally.steps} steps")
+    print(f"best {study.best_reward:.4f} after {study.counts.steps} steps")
 
 
 if __name__ == "__main__":

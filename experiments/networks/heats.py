@@ -59,8 +59,8 @@ def run_heat(heat: Heat, scale: Scale) -> tuple[dict[str, Any], Curve]:
     curve: Curve = []
 
     def note(study: ma.Study, outcome: Any) -> None:
-        if study.tally.pulls:
-            curve.append((study.tally.steps, study.best_reward))
+        if study.counts.pulls:
+            curve.append((study.counts.steps, study.best_reward))
 
     began = time.process_time()
     study = ma.Study(heat.entrant.strategy(classifier.space, scale, heat.seed), bounds=(0, 1))
@@ -68,9 +68,9 @@ def run_heat(heat: Heat, scale: Scale) -> tuple[dict[str, Any], Curve]:
         warnings.simplefilter("ignore", ma.ManyarmsWarning)  # that mutants crowd out training is told by the models tested
         study.optimize(classifier, progress=False, callbacks=[note])
     seconds = time.process_time() - began
-    assert study.tally.steps <= scale.budget, f"{heat}: {study.tally.steps} steps"
+    assert study.counts.steps <= scale.budget, f"{heat}: {study.counts.steps} steps"
     test = classifier.accuracy(study.best_model(), images.x_test, images.y_test)
-    counts = len(study.tally.arms), study.tally.steps, study.tally.failures
+    counts = len(study.counts.arms), study.counts.steps, study.counts.failures
     line = dict(zip(COLUMNS, (*heat.key, test, study.best_reward, *counts, round(seconds, 1)), strict=True))
     study.close()
     return line, curve

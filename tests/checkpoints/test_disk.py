@@ -32,15 +32,15 @@ class Watched(ma.Checkpoints):
     study = None
     evictions = 0
 
-    def evict(self, excess, owner, promise, needed):
+    def evict(self, excess, owner, priority, needed):
         before = set(self.names())
-        super().evict(excess, owner, promise, needed)
+        super().evict(excess, owner, priority, needed)
         gone, kept = before - set(self.names()), set(self.names()) - needed
         self.evictions += bool(gone)
         assert not gone & needed
         if gone and kept:
-            assert max(promise(owner[name]) for name in gone) <= min(promise(owner[name]) for name in kept)
-        assert self.study.tally.arms[self.study.best().id].checkpoint not in gone, "the best arm must keep its own"
+            assert max(priority(owner[name]) for name in gone) <= min(priority(owner[name]) for name in kept)
+        assert self.study.counts.arms[self.study.best().id].checkpoint not in gone, "the best arm must keep its own"
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -74,7 +74,7 @@ def undisturbed():
         study = ma.Study(chained.strategy(140))
         runner = ma.SimulatedRunner(workers)
         study.optimize(heavy, runner=runner, deterministic=True, progress=False)
-        assert not study.tally.retrained
+        assert not study.counts.retrained
         journals[workers] = decisions(study)
     return journals
 
@@ -105,7 +105,7 @@ def test_quick_pulls_of_several_workers_find_room_on_a_nearly_empty_disk(tmp_pat
         study.optimize(
             chained.train, workers=3, callbacks=[lambda study, outcome: unsaved.append(outcome.unsaved)], progress=False
         )
-        assert set(unsaved) == {None} and study.tally.retrained == 0
+        assert set(unsaved) == {None} and study.counts.retrained == 0
 
 
 @pytest.mark.parametrize("limit", [10, 5_000, 12_000])
@@ -119,7 +119,7 @@ def test_states_larger_than_the_room_are_refused_with_one_warning_and_change_no_
         assert sum("could not save" in str(warning.message) for warning in warned) == 1
         assert max(most) <= limit
         assert decisions(study) == decisions(whole)
-        assert study.tally.retrained > 0
+        assert study.counts.retrained > 0
 
 
 def test_files_the_function_wrote_itself_are_refused_too(tmp_path):
@@ -130,7 +130,7 @@ def test_files_the_function_wrote_itself_are_refused_too(tmp_path):
     checkpoints = ma.Checkpoints(tmp_path, max_bytes=1000)
     with ma.Study(chained.strategy(100), checkpoints=checkpoints) as study, pytest.warns(ma.ManyarmsWarning, match="max_bytes"):
         study.optimize(train, progress=False)
-    assert study.tally.failures == 0 and checkpoints.used == 0
+    assert study.counts.failures == 0 and checkpoints.used == 0
 
 
 def test_the_last_of_several_saves_counts(tmp_path):
@@ -162,7 +162,7 @@ def test_pulls_abandoned_by_an_error_leave_nothing_once_the_study_has_gone_on(tm
 
 def test_a_study_opened_again_removes_what_its_killed_process_left(tmp_path):
     def stop(study, outcome):
-        if study.tally.pulls == 30:
+        if study.counts.pulls == 30:
             study.stop()
 
     storage = f"{tmp_path}/study.db"
@@ -176,7 +176,7 @@ def test_a_study_opened_again_removes_what_its_killed_process_left(tmp_path):
     with ma.Study(chained.strategy(100), storage=storage, checkpoints=str(tmp_path)) as study:
         assert {path.name for path in home.iterdir()} == saved
         study.optimize(chained.train, progress=False)
-        assert study.tally.retrained == 0
+        assert study.counts.retrained == 0
 
 
 @pytest.fixture
@@ -206,6 +206,6 @@ def test_a_full_disk_is_a_warning_and_the_rewards_are_kept(small_disk, workers):
             said = [str(warning.message) for warning in warned if "could not save" in str(warning.message)]
             assert len(said) == (checkpoints is not None)
             assert all("No space left on device" in text for text in said)
-            assert study.tally.failures == 0
-    assert study.tally.retrained > 0
+            assert study.counts.failures == 0
+    assert study.counts.retrained > 0
     assert journals[0] == journals[1]

@@ -25,7 +25,7 @@ def trained(storage, budget=40, **options):
     """The names of the checkpoints of a study that was run, and closed; and how many steps were trained again."""
     with study(storage, budget, **options) as running:
         running.optimize(chained.train, progress=False)
-        return set(running._saves.checkpoints.names()), running.tally.retrained
+        return set(running._assignment.checkpoints.names()), running.counts.retrained
 
 
 def models(root):
@@ -95,7 +95,7 @@ def test_a_directory_of_another_study_is_refused():
         study("study.db", checkpoints="models")
     assert models("models") == before
     with study("study.db", checkpoints="elsewhere") as running:  # its lock was released
-        assert running.tally.pulls > 0
+        assert running.counts.pulls > 0
 
 
 def test_a_worker_saves_nothing_in_a_directory_that_another_study_has_taken():
@@ -130,7 +130,7 @@ def test_a_copied_database_gets_checkpoints_of_its_own_and_trains_again_what_it_
     shutil.copy("study.db", "copy.db")
     with study("copy.db", 80) as copy:
         copy.optimize(chained.train, progress=False)
-        assert copy.tally.retrained > 0
+        assert copy.counts.retrained > 0
         decided = chained.decisions("copy.db")
     assert models("study.db-checkpoints") == kept
     assert trained("study.db", 80)[1] == 0
@@ -171,7 +171,7 @@ def test_a_moved_folder_finds_its_models(checkpoints):
     with study("new/study.db", 60, checkpoints=moved) as running:
         assert running.best_model()["steps"] == running.best_step
         running.optimize(chained.train, progress=False)
-        assert running.tally.retrained == 0
+        assert running.counts.retrained == 0
     assert not Path("old").exists()
 
 

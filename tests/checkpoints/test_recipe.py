@@ -44,10 +44,10 @@ def new_study(**options) -> ma.Study:
 
 def search(study, function, pulls=None, workers=1):
     """Go on, for so many pulls if not to the end."""
-    last = study.tally.pulls + (pulls or 10**9)
+    last = study.counts.pulls + (pulls or 10**9)
 
     def stop(study, outcome):
-        if study.tally.pulls >= last:
+        if study.counts.pulls >= last:
             study.stop()
 
     runner = ma.SimulatedRunner(workers)
@@ -68,7 +68,7 @@ def decisions(study):
 
 def states(study) -> dict:
     """The saved states that are sound, by arm."""
-    places = {arm: study.checkpoint_of(arm) for arm in study.tally.arms}
+    places = {arm: study.checkpoint_of(arm) for arm in study.counts.arms}
     return {arm: SavedState(place).load() for arm, place in places.items() if is_sound(place)}
 
 
@@ -81,7 +81,7 @@ def undisturbed(tmp_path_factory):
             studies[name, workers] = new_study(checkpoints=str(tmp_path_factory.mktemp("whole")))
             search(studies[name, workers], function, pulls=60, workers=workers)
             search(studies[name, workers], function, workers=workers)
-            assert studies[name, workers].tally.retrained == 0
+            assert studies[name, workers].counts.retrained == 0
             assert len(states(studies[name, workers])) > 20
     yield studies
     for study in studies.values():
@@ -94,14 +94,14 @@ def undisturbed(tmp_path_factory):
 def test_states_lost_between_two_calls_are_rebuilt_as_they_were(tmp_path, undisturbed, damage, name, workers):
     with new_study(checkpoints=str(tmp_path)) as study:
         search(study, FUNCTIONS[name], pulls=60, workers=workers)
-        for arm in study.tally.arms:
+        for arm in study.counts.arms:
             if arm % 4:
                 damage(study.checkpoint_of(arm))
-        before = study.tally.pulls
+        before = study.counts.pulls
         search(study, FUNCTIONS[name], workers=workers)
         whole, found = undisturbed[name, workers], states(study)
         assert decisions(study) == decisions(whole)
-        assert study.tally.retrained > 0
+        assert study.counts.retrained > 0
         assert set(study.pulls_dataframe().arm[before:]) <= set(found)
         assert found.items() <= states(whole).items()
 
@@ -109,17 +109,17 @@ def test_states_lost_between_two_calls_are_rebuilt_as_they_were(tmp_path, undist
 def test_the_cost_of_rebuilding_is_shown(tmp_path):
     with new_study(checkpoints=str(tmp_path)) as study:
         search(study, orphaned, pulls=60)
-        for arm in study.tally.arms:
+        for arm in study.counts.arms:
             shutil.rmtree(study.checkpoint_of(arm))
-        lost = {arm: record.steps for arm, record in study.tally.arms.items()}
-        before = study.tally.steps
+        lost = {arm: record.steps for arm, record in study.counts.arms.items()}
+        before = study.counts.steps
         search(study, orphaned)
         pulls = study.pulls_dataframe()
         rebuilt = pulls[pulls.retrained.notna()]
         assert len(rebuilt) > 0
         assert all(row.retrained == row.start == lost[row.arm] for row in rebuilt.itertuples())
-        assert rebuilt.retrained.sum() == study.tally.retrained
-        assert study.tally.steps == before + (pulls.stop - pulls.start)[60:].sum(), "steps retrained are not charged as new"
+        assert rebuilt.retrained.sum() == study.counts.retrained
+        assert study.counts.steps == before + (pulls.stop - pulls.start)[60:].sum(), "steps retrained are not charged as new"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -127,7 +127,7 @@ def test_evicted_states_are_rebuilt_as_they_were(tmp_path, undisturbed, name):
     with new_study(checkpoints=ma.Checkpoints(tmp_path, max_bytes=1500)) as study:
         search(study, FUNCTIONS[name])
         whole = undisturbed[name, 1]
-        assert study.tally.retrained > 0
+        assert study.counts.retrained > 0
         assert decisions(study) == decisions(whole)
         assert states(study)
         assert states(study).items() <= states(whole).items()
@@ -136,10 +136,10 @@ def test_evicted_states_are_rebuilt_as_they_were(tmp_path, undisturbed, name):
 def test_processes_rebuild_as_well(tmp_path, undisturbed):
     with new_study(checkpoints=str(tmp_path)) as study:
         search(study, chained.train, pulls=60, workers=3)
-        for number, arm in enumerate(study.tally.arms):
+        for number, arm in enumerate(study.counts.arms):
             list(DAMAGES.values())[number % len(DAMAGES)](study.checkpoint_of(arm))
         study.optimize(chained.train, workers=3, deterministic=True, progress=False)
-        assert study.tally.retrained > 0
+        assert study.counts.retrained > 0
         assert decisions(study) == decisions(undisturbed["inherited", 3])
 
 
@@ -243,8 +243,8 @@ def test_rebuilding_without_room_for_it_fails_rather_than_begin_anew(tmp_path, m
 
     with ma.Study(chained.strategy(60), checkpoints=str(tmp_path)) as study:
         search(study, train, pulls=30)
-        for arm in study.tally.arms:
+        for arm in study.counts.arms:
             shutil.rmtree(study.checkpoint_of(arm))
         full_now.append(True)
         search(study, train)
-        assert set(study.tally.reasons) == {"OSError: cannot train a lost state again: [Errno 28] No space left on device"}
+        assert set(study.counts.reasons) == {"OSError: cannot train a lost state again: [Errno 28] No space left on device"}

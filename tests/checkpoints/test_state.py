@@ -278,7 +278,7 @@ def test_a_study_goes_on_from_tensors_and_trains_them_again_when_lost(tmp_path):
 
     with opened() as study:
         study.optimize(descend, progress=False)
-        assert not study.tally.failures and any(record.inherited for record in study.tally.arms.values())
+        assert not study.counts.failures and any(record.inherited for record in study.counts.arms.values())
     with opened() as study:  # in a process that has not run the function, as far as the study knows
         model, place = study.best_model(), study.checkpoint_of(study.best().id)
         assert files(place) == {"state.pt"} and float(model["w"].sum()) / model["pulls"] / 2 == study.best_reward

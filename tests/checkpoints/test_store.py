@@ -213,10 +213,10 @@ def test_a_link_among_the_checkpoints_is_neither_counted_nor_followed(tmp_path):
 
 def test_the_least_promising_go_first_and_the_needed_stay(tmp_path):
     checkpoints = opened(tmp_path, max_bytes=1000, a=200, b=200, c=200, d=200, stray=50)
-    owner, promise = {"a": 0, "b": 1, "c": 2, "d": 3}, {0: 0.3, 1: 0.1, 2: 0.9, 3: 0.2}
-    checkpoints.evict(200, owner, promise.__getitem__, needed={"b"})
+    owner, priority = {"a": 0, "b": 1, "c": 2, "d": 3}, {0: 0.3, 1: 0.1, 2: 0.9, 3: 0.2}
+    checkpoints.evict(200, owner, priority.__getitem__, needed={"b"})
     assert sorted(checkpoints.names()) == ["a", "b", "c"]
-    checkpoints.evict(10**6, owner, promise.__getitem__, needed={"b"})
+    checkpoints.evict(10**6, owner, priority.__getitem__, needed={"b"})
     assert checkpoints.names() == ["b"] and checkpoints.used == 200
 
 

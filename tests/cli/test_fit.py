@@ -48,7 +48,7 @@ def fit(manyarms, table, monkeypatch):
 
 def journal(folder="things-model"):
     with ma.load_study(f"{folder}/study.db", "auto") as study:
-        return study.tally.pulls
+        return study.counts.pulls
 
 
 # -- what comes of it

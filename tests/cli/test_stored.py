@@ -18,7 +18,7 @@ import manyarms as ma
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
 from manyarms.study.recommendation import Recommendation
-from manyarms.study.replay import Knowledge
+from manyarms.study.replay import StudyState
 
 QUIET = ("failed", "in", "flight", "retrained")  # heads of columns in which nothing happened
 
@@ -194,8 +194,8 @@ def long(place, manyarms, monkeypatch):
     strategy = ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=1_500, seed=0)
     with ma.Study(strategy, storage="manyarms.db", name="long") as study:
         study.optimize(lambda config: config["x"], runner=ma.SimulatedRunner(workers=100), progress=False)
-        rewards = sorted((record.reward for record in study.tally.arms.values()), reverse=True)
-    monkeypatch.setattr(Knowledge, "replay", refuse)
+        rewards = sorted((record.reward for record in study.counts.arms.values()), reverse=True)
+    monkeypatch.setattr(StudyState, "replay", refuse)
     return SimpleNamespace(command=manyarms, rewards=rewards)
 
 

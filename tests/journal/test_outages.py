@@ -145,7 +145,7 @@ def test_a_study_survives_a_commit_whose_request_or_reply_is_lost(proxy, tmp_pat
 
 def test_a_study_with_workers_survives_a_lost_commit(proxy, tmp_path):
     def harm(study, outcome):
-        if study.tally.pulls == 9:
+        if study.counts.pulls == 9:
             proxy.next_commit = "lose reply"
 
     def run(storage):

@@ -72,7 +72,7 @@ def test_a_cell_with_a_stored_study_can_be_run_again(postgres, tmp_path, monkeyp
     studies = [
         ma.tune(keep, SPACE, budget=budget, max_steps=1, storage=postgres, seed=0, progress=False) for budget in (10, 20)
     ]
-    assert [study.tally.steps for study in studies] == [10, 20]
+    assert [study.counts.steps for study in studies] == [10, 20]
     assert wait_until(lambda: sessions(postgres) == 0)  # those that have released the lock keep none
     assert [len(study.pulls_dataframe()) for study in studies] == [10, 20]
     for study in studies:
@@ -87,7 +87,7 @@ def test_of_two_objects_in_one_process_the_newer_one_holds_the_lock_until_it_is_
             with pytest.raises(StudyLocked, match="is held by another Study object in this process"):
                 older.ask()
         play(older, 3)
-        assert older.tally.pulls == 9
+        assert older.counts.pulls == 9
         assert list(audit(older.journal)) == []
 
 
@@ -112,7 +112,7 @@ def test_a_study_inside_optimize_is_neither_taken_over_nor_written_by_another_pr
         with opened(postgres, 5) as newer:
             newer.optimize(value, progress=False)
         study.optimize(value, progress=False)
-        assert study.tally.pulls == study.budget == 5
+        assert study.counts.pulls == study.budget == 5
     os.close(read), os.close(write)
 
 
@@ -133,7 +133,7 @@ def test_a_process_killed_in_between_leaves_a_study_that_an_older_object_continu
     other.kill()
     assert wait_until(lambda: is_free(study))
     study.optimize(value, progress=False)
-    assert study.tally.pulls == 30
+    assert study.counts.pulls == 30
     study.close()
 
 
@@ -152,7 +152,7 @@ def test_a_session_of_a_released_study_that_the_server_ended_is_made_again(postg
         assert len(study.pulls_dataframe()) == 5
         end_sessions(postgres)
         study.optimize(value, budget=10, progress=False)
-        assert study.tally.pulls == 10
+        assert study.counts.pulls == 10
 
 
 # -- checkpoints
@@ -171,7 +171,7 @@ def search(storage, budget=15, **options):
     """Run a study, and give how many steps were trained again."""
     with ma.Study(ma.RandomSearch(SPACE, budget=budget, max_steps=3, seed=3), storage=storage, **options) as study:
         study.optimize(keep, progress=False)
-        return study.tally.retrained
+        return study.counts.retrained
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import manyarms as ma
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
 from manyarms.journal.totals import StoredArm, arm_count, arms, best_arms, totals
-from manyarms.study.counts import Tally
+from manyarms.study.counts import Counts
 from manyarms.study.frames import arm_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # small studies are not good ones
@@ -38,43 +38,43 @@ def stored(url, tmp_path):
 
 
 def counted(journal):
-    tally = Tally(journal.header["direction"])
+    counts = Counts(journal.header["direction"])
     for event in journal.events():
-        tally.count(event)
-    return tally
+        counts.count(event)
+    return counts
 
 
 def test_totals_are_what_counting_gives(stored):
     with closing(SqlJournal(stored, "study", write=False)) as journal:
-        found, tally = totals(journal), counted(journal)
-        assert tally.failures > 1 and len(tally.in_flight) == 2
-        assert (found.arms, found.pulls, found.failures) == (len(tally.arms), tally.pulls, tally.failures)
-        assert (found.in_flight, found.steps, found.retrained) == (2, tally.steps, 0)
-        assert found.seconds == pytest.approx(tally.seconds)
-        assert found.reason == tally.reasons.most_common(1)[0][0]
+        found, counts = totals(journal), counted(journal)
+        assert counts.failures > 1 and len(counts.in_flight) == 2
+        assert (found.arms, found.pulls, found.failures) == (len(counts.arms), counts.pulls, counts.failures)
+        assert (found.in_flight, found.steps, found.retrained) == (2, counts.steps, 0)
+        assert found.seconds == pytest.approx(counts.seconds)
+        assert found.reason == counts.reasons.most_common(1)[0][0]
         assert found.budgets == (60, 80, 100)
 
 
 def test_arms_are_what_counting_gives_and_the_best_come_first(stored):
     with closing(SqlJournal(stored, "study", write=False)) as journal:
-        tally = counted(journal)
-        expected = {row["arm"]: row for row in arm_rows(tally, max_steps=5)}
+        counts = counted(journal)
+        expected = {row["arm"]: row for row in arm_rows(counts, max_steps=5)}
         found = best_arms(journal)
         assert sorted(arm.arm for arm in found) == sorted(expected)
         assert arm_count(journal) == len(expected)
         for arm in found:
-            row, record = expected[arm.arm], tally.arms[arm.arm]
+            row, record = expected[arm.arm], counts.arms[arm.arm]
             assert (list(arm.parents), arm.steps, arm.reward, arm.config) == (
                 row["parents"], row["steps"], row["reward"], row["config"]
             )  # fmt: skip
             assert arm.checkpoint == record.checkpoint
             best = record.best_reward, record.best_step, record.best_checkpoint
             assert (arm.best_reward, arm.best_step, arm.best_checkpoint) == best
-            assert (arm.last_event == "asked") == (arm.arm in tally.in_flight)
-            assert (arm.last_event == "failed") == (record.failed and arm.arm not in tally.in_flight)
+            assert (arm.last_event == "asked") == (arm.arm in counts.in_flight)
+            assert (arm.last_event == "failed") == (record.failed and arm.arm not in counts.in_flight)
         rewards = [arm.best_reward for arm in found if arm.best_reward is not None]
         assert rewards == sorted(rewards) and None not in [arm.reward for arm in found[: len(rewards)]]
-        means = [tally.arms[arm.arm].mean_reward for arm in best_arms(journal, len(rewards), by_mean=True)]
+        means = [counts.arms[arm.arm].mean_reward for arm in best_arms(journal, len(rewards), by_mean=True)]
         assert means == sorted(means)
         assert best_arms(journal, 3) == found[:3]
         assert arms(journal, [found[4].arm, found[1].arm]) == [found[4], found[1]]
@@ -108,7 +108,7 @@ def test_a_reason_of_any_text_is_counted(url, tmp_path, text):
         with pytest.raises(ma.NoResult):
             study.optimize(fail, progress=False)
         assert len(study.pulls_dataframe()) == 3
-        (reason,) = study.tally.reasons
+        (reason,) = study.counts.reasons
     with closing(SqlJournal(url, "study", write=False)) as journal:
         assert totals(journal).reason == reason
 

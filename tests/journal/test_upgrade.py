@@ -93,11 +93,11 @@ def test_an_old_study_is_resumed(old, tmp_path):
         return ma.Study(strategy, storage=old, name="interrupted", checkpoints=str(tmp_path), direction="minimize")
 
     with study() as resumed:
-        assert resumed.tally.steps == 6 and list(resumed.tally.in_flight) == [5]
+        assert resumed.counts.steps == 6 and list(resumed.counts.in_flight) == [5]
         resumed.optimize(lambda pull: 0.5 / pull.stop, progress=False)
-        assert resumed.tally.steps == 30
+        assert resumed.counts.steps == 30
     with study() as again:
-        assert again.tally.steps == 30
+        assert again.counts.steps == 30
 
 
 def old_models(root, name, others=("arm-0-step-1-ffffffff", "arm-3-step-2-00000000.part", "notes.txt")):

@@ -108,7 +108,7 @@ def test_an_outcome_of_a_pull_that_was_never_asked_for_is_an_error_and_the_study
     with pytest.raises(ValueError, match="pull must be one that this study asked for, got arm 99 from 0 to 1"):
         study.optimize(lambda pull: pull["x"], runner=Confused(2), progress=False)
     study.optimize(lambda pull: pull["x"], progress=False)
-    assert study.tally.pulls == 6 and study.best_reward < 1
+    assert study.counts.pulls == 6 and study.best_reward < 1
 
 
 def test_deterministic_outcomes_are_recorded_one_by_one_in_the_order_asked(tmp_path):

@@ -68,7 +68,7 @@ def test_a_time_that_is_none_is_refused(tmp_path, seconds):
 def test_the_timeout_of_a_study_counts_simulated_time():
     study = ma.Study(ma.RandomSearch(SPACE, seed=0))
     study.optimize(lambda config: config["x"], runner=ma.SimulatedRunner(10), timeout="100s", progress=False)
-    assert study.tally.steps == 1000
+    assert study.counts.steps == 1000
 
 
 def test_512_workers_are_kept_busy_to_the_end():
@@ -76,7 +76,7 @@ def test_512_workers_are_kept_busy_to_the_end():
     study = ma.Study(ma.RandomSearch(SPACE, budget=5120, seed=0))
     study.optimize(lambda config: config["x"], runner=runner, progress=False)
     assert runner.now() == 10 * 3600
-    assert study.tally.pulls == 5120 and not study.tally.in_flight
+    assert study.counts.pulls == 5120 and not study.counts.in_flight
 
 
 @pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
@@ -85,5 +85,5 @@ def test_uneven_times_with_512_workers_lose_no_pull():
     study = ma.Study(ma.MutantUCB(SPACE, budget=3000, max_steps=5, seed=0))
     study.optimize(lambda pull: pull.config["x"], runner=runner, progress=False)
     failed = study.pulls_dataframe().query("status == 'failed'")
-    assert study.tally.pulls + study.tally.failures == len(study.pulls_dataframe())
+    assert study.counts.pulls + study.counts.failures == len(study.pulls_dataframe())
     assert set(failed.seconds) == {90} and study.best_config["x"] <= 0.89

@@ -195,7 +195,7 @@ def test_remaining_ends_simulated_pulls_with_the_search():
     assert repr(runner).startswith('SimulatedRunner(workers=2, pull_timeout="remaining")')
     study.optimize(lambda config: 1.0, runner=runner, timeout=250, progress=False)
     assert runner.now() == 250
-    assert study.tally.reasons == {'took longer than the time that was left (pull_timeout="remaining")': 2}
+    assert study.counts.reasons == {'took longer than the time that was left (pull_timeout="remaining")': 2}
     assert study.pulls_dataframe()["seconds"].tolist() == [100, 100, 100, 150, 50]
 
 

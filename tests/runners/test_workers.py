@@ -34,7 +34,7 @@ def train(pull):
     return {"reward": pull.config["x"], "trainers": len(set(net.trainers)), "same": type(net) is Net}
 
 def pause(study, outcome):
-    if study.tally.pulls == 30:
+    if study.counts.pulls == 30:
         study.stop()
 
 study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=60, max_steps=5, seed=0))
@@ -93,7 +93,7 @@ def test_a_function_that_cannot_be_pickled_is_refused_with_advice(hold):
     with pytest.raises(TypeError, match="inside the function, or use workers=1"):
         study.optimize(lambda config: held and config["x"], workers=2, progress=False)
     study.optimize(lambda config: bool(held) and config["x"], progress=False)
-    assert study.tally.pulls == 4
+    assert study.counts.pulls == 4
 
 
 def test_a_function_from_a_module_that_workers_cannot_import_is_an_error_with_the_traceback(tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ SPACE = Space(x=Float(0, 1), n=Choice(1, 2, 4, ordered=True))
 def test_every_strategy_takes_a_dict_for_the_space_and_decides_as_with_the_space(name):
     make = ma.strategies.strategy_class(name)
     one, two = make(DICT, budget=40, max_steps=3, seed=0), make(SPACE, budget=40, max_steps=3, seed=0)
-    assert one.book.space == SPACE
+    assert one.ledger.space == SPACE
     for _ in range(10):
         pull = one.ask()
         assert pull == two.ask()
@@ -127,4 +127,4 @@ def test_the_parts_of_a_joint_space_may_be_dicts():
 def test_a_configspace_is_converted_wherever_a_space_is_taken():
     configspace = pytest.importorskip("ConfigSpace")
     theirs = configspace.ConfigurationSpace({"x": (0.0, 1.0), "act": ["relu", "tanh"]})
-    assert ma.RandomSearch(theirs, budget=1).book.space.parameters == {"x": Float(0, 1), "act": Choice("relu", "tanh")}
+    assert ma.RandomSearch(theirs, budget=1).ledger.space.parameters == {"x": Float(0, 1), "act": Choice("relu", "tanh")}

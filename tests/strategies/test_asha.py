@@ -149,7 +149,7 @@ def test_every_decision_is_that_of_algorithm_2(most, eta, least, more, workers, 
         reward = None if rng.random() < fail else rng.standard_normal()
         search.tell(pull, reward)
         reference.tell((pull.arm.id, pull.start, pull.stop), reward)
-    assert reference.ask() is None and search.book.left == reference.left < search.max_steps
+    assert reference.ask() is None and search.ledger.left == reference.left < search.max_steps
 
 
 def test_the_highest_rung_comes_first_and_paused_arms_can_be_promoted_later():
@@ -196,8 +196,8 @@ def test_equal_rewards_are_promoted_evenly():
 def test_no_worker_waits_while_there_is_budget(workers):
     search = ASHA(SPACE, budget=1_000, max_steps=27, seed=0)
     for _ in play(search, noise, workers):
-        assert search.book.left == 0 or len(search.book.in_flight) == workers - 1
-    assert search.book.spent == 1_000
+        assert search.ledger.left == 0 or len(search.ledger.in_flight) == workers - 1
+    assert search.ledger.spent == 1_000
 
 
 @pytest.mark.parametrize("workers", [1, 16])
@@ -251,8 +251,8 @@ def test_the_arm_with_the_best_reward_is_recommended_of_equal_ones_that_trained_
 def test_paused_arms_promise_more_than_those_trained_to_the_end_or_failed():
     search = ASHA(SPACE, budget=200, max_steps=9, seed=0)
     list(play(search, noise, fail=0.1))
-    promises = {arm.id: search.promise(arm.id) for arm in search.book.arms}
-    steps, failed = search.book.steps, search.book.failed
+    promises = {arm.id: search.priority(arm.id) for arm in search.ledger.arms}
+    steps, failed = search.ledger.steps, search.ledger.failed
     rungs = [[promises[arm] for arm in promises if steps[arm] == stop and arm not in failed] for stop in (9, 1, 3)]
     assert max(rungs[0]) < min(rungs[1]) and max(rungs[1]) < min(rungs[2])
     assert failed and all(promises[arm] == -np.inf for arm in failed)

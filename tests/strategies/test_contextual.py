@@ -24,7 +24,7 @@ def test_each_round_is_a_new_arm_trained_as_the_schedule_says_and_the_last_is_cu
     assert [pull.arm.id for pull in pulls] == list(range(len(pulls)))
     assert all(pull.start == 0 for pull in pulls)
     assert [pull.stop for pull in pulls[:-1]] == [steps(t, 27) for t in range(1, len(pulls))]
-    assert sum(pull.stop for pull in pulls) == 500 == search.book.spent
+    assert sum(pull.stop for pull in pulls) == 500 == search.ledger.spent
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -38,7 +38,7 @@ def test_the_user_gives_the_context_with_the_ask(kind):
     with pytest.raises(ValueError, match="context must be a whole number of steps between 1 and 81, got 82"):
         search.ask(context=82)
     assert search.ask(context=np.int64(73)).stop == 73
-    assert search.ask(context=1) is None and search.book.left == 0
+    assert search.ask(context=1) is None and search.ledger.left == 0
     with pytest.raises(ValueError, match="context must be left to the schedule"):
         kind(LINE, budget=100, max_steps=81, seed=0).ask(context=27)
 
@@ -88,9 +88,9 @@ def test_a_study_records_the_contexts_and_goes_on(kind, tmp_path):
         for context in contexts:
             pull = study.ask(context=context)
             study.tell(pull, curve(pull))
-        state = study.strategy.state()["book"]
+        state = study.strategy.state()["ledger"]
     with opened() as study:
-        assert study.strategy.state()["book"]["generator"] == state["generator"]
+        assert study.strategy.state()["ledger"]["generator"] == state["generator"]
         assert study.ask(context=9) == left  # what was in flight comes first
         study.tell(left, 0.5)
         assert study.pulls_dataframe()["stop"].tolist() == [2, *contexts]
@@ -105,7 +105,7 @@ def test_a_context_given_to_a_strategy_that_knows_none_is_refused():
 
 def test_a_study_runs_the_schedule():
     study = ma.tune(curve_of, LINE, budget=600, max_steps=9, strategy=ma.ContextualTreeUCB, seed=0, progress=False)
-    assert study.tally.steps == 600 and study.best_reward > 0.85
+    assert study.counts.steps == 600 and study.best_reward > 0.85
 
 
 def curve_of(pull):

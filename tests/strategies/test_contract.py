@@ -266,13 +266,13 @@ STRATEGIES = {
 
 class Wild(RandomSearch):
     def ask(self):
-        self.book.rng.random(random.Random().randrange(1, 100))
+        self.ledger.rng.random(random.Random().randrange(1, 100))
         return super().ask()
 
 
 class Hashing(RandomSearch):
     def ask(self):
-        self.book.rng.random(hash("a") % 1000)
+        self.ledger.rng.random(hash("a") % 1000)
         return super().ask()
 
 
@@ -284,38 +284,38 @@ class Forgetful(MutantUCB):
 
 class Restless(RandomSearch):
     def ask(self):
-        self.book.rng.random()
+        self.ledger.rng.random()
         return super().ask()
 
 
 class Lavish(RandomSearch):
     def ask(self):
-        return self.book.open(self.book.sample(), 3) if self.book.left >= 0 else None
+        return self.ledger.open(self.ledger.sample(), 3) if self.ledger.left >= 0 else None
 
 
 class Tireless(RandomSearch):
     def ask(self):
-        return self.book.open(self.book.sample(), 1)
+        return self.ledger.open(self.ledger.sample(), 1)
 
 
 class Lazy(RandomSearch):
     def ask(self):
-        return super().ask() if self.book.spent < 50 else None
+        return super().ask() if self.ledger.spent < 50 else None
 
 
 class Doubling(RandomSearch):
     doubled = False
 
     def ask(self):
-        if not self.doubled and len(self.book.in_flight) == 2:
+        if not self.doubled and len(self.ledger.in_flight) == 2:
             self.doubled = True
-            return next(iter(self.book.in_flight.values()))
+            return next(iter(self.ledger.in_flight.values()))
         return super().ask()
 
 
 class Overtraining(RandomSearch):
     def ask(self):
-        return self.book.open(self.book.sample(), 4) if self.book.left >= 4 else None
+        return self.ledger.open(self.ledger.sample(), 4) if self.ledger.left >= 4 else None
 
 
 class Counting(RandomSearch):
@@ -326,7 +326,7 @@ class Counting(RandomSearch):
 
 class Trusting(RandomSearch):
     def tell(self, pull, reward):
-        if pull.arm.id in range(len(self.book.arms)):
+        if pull.arm.id in range(len(self.ledger.arms)):
             super().tell(pull, reward)
 
 
@@ -338,12 +338,12 @@ class Tolerant(RandomSearch):
 class Hopeful(RandomSearch):
     def best(self):
         super().best()
-        return self.book.arms[0]
+        return self.ledger.arms[0]
 
 
 class Settled(RandomSearch):
     def best(self):
-        return self.book.arms[min(super().best().id, 20)]
+        return self.ledger.arms[min(super().best().id, 20)]
 
 
 class Contrary(RandomSearch):
@@ -375,7 +375,7 @@ class Unsettled(RandomSearch):
 
 class Talkative(RandomSearch):
     def __repr__(self):
-        return f"{super().__repr__()}\nwith {len(self.book.arms)} arms"
+        return f"{super().__repr__()}\nwith {len(self.ledger.arms)} arms"
 
 
 BROKEN = {

@@ -210,7 +210,7 @@ def test_the_harder_the_reservoir_the_more_arms_are_sampled(b, arms, workers):
     sampled = []
     for seed in range(3):
         search = played(DTTTS(problem.space, budget=1000, seed=seed), drawn(seed), workers)
-        sampled.append(len(search.book.arms))
+        sampled.append(len(search.ledger.arms))
     assert abs(np.mean(sampled) - arms) < 40
 
 
@@ -245,7 +245,7 @@ def test_an_arm_that_failed_is_neither_pulled_nor_recommended():
         assert pull.arm.id not in failed
         failed |= {pull.arm.id} if reward is None else set()
         assert search.best().id not in failed
-        assert all(search.promise(arm) == -math.inf for arm in failed)
+        assert all(search.priority(arm) == -math.inf for arm in failed)
     assert len(failed) > 5
 
 
@@ -262,7 +262,7 @@ def test_a_failed_arm_with_rewards_is_recommended_only_for_want_of_others():
 def test_no_arm_goes_beyond_its_maximum():
     search = DTTTS(SPACE, budget=200, max_steps=2, seed=0)
     assert max(pull.stop for pull, _ in play(search, lambda pull: 1.0, workers=4)) == 2
-    assert search.book.spent == 200 and search.promise(search.book.steps.index(2)) == -math.inf
+    assert search.ledger.spent == 200 and search.priority(search.ledger.steps.index(2)) == -math.inf
 
 
 def test_each_rule_recommends_what_it_says():
@@ -271,15 +271,15 @@ def test_each_rule_recommends_what_it_says():
     for rule, best in expected.items():
         search = DTTTS(SPACE, recommend=rule, seed=0)
         for arm, values in rewards.items():
-            search.tell(search.book.open(_fresh(search, arm), 1), values[0])
+            search.tell(search.ledger.open(_fresh(search, arm), 1), values[0])
             for value in values[1:]:
-                search.tell(search.book.open(search.book.arms[arm], 1), value)
+                search.tell(search.ledger.open(search.ledger.arms[arm], 1), value)
         assert search.best().id == best
 
 
 def _fresh(search, arm):
     """A new arm, whatever the strategy would ask for."""
-    made = search.book.sample()
+    made = search.ledger.sample()
     assert made.id == arm
     for column in (search._pulls, search._successes, search._sums, search._awake):
         column.append(0)
@@ -304,7 +304,7 @@ def test_rewards_of_any_scale_are_successes_as_if_the_scale_of_now_had_been_know
     assert search._rewards.arms.all.tolist() == list(arms)
     values = search._rewards.values
     assert np.argsort(values, kind="stable").tolist() == np.argsort(rewards.astype(float), kind="stable").tolist()
-    successes, sums = np.zeros((2, len(search.book.arms)))
+    successes, sums = np.zeros((2, len(search.ledger.arms)))
     for arm, coin, value in zip(arms, search._coins.all, values, strict=True):
         successes[arm] += coin < value
         sums[arm] += value
@@ -321,7 +321,7 @@ def test_where_the_first_runs_diverge_the_best_config_is_found_all_the_same():
         with Study(DTTTS(Space(c=Choice(*range(6))), budget=200, seed=seed)) as study:
             while (pull := study.ask()) is not None:
                 diverged = -1e9 * (1 + rng.random())
-                study.tell(pull, diverged if study.tally.pulls < 10 else worths[pull.config["c"]] + 0.05 * rng.normal())
+                study.tell(pull, diverged if study.counts.pulls < 10 else worths[pull.config["c"]] + 0.05 * rng.normal())
             found += study.best_config["c"] == worths.argmax()
     assert found >= 34
 
@@ -336,14 +336,14 @@ def test_before_any_reward_there_is_nothing_to_recommend():
 def test_it_is_anytime_so_more_budget_is_as_if_it_had_been_there():
     short, long = (DTTTS(SPACE, budget=budget, seed=0) for budget in (60, 150))
     first = list(play(short, lambda pull: pull.config["x"]))
-    short.book.budget = 150
+    short.ledger.budget = 150
     assert first + list(play(short, lambda pull: pull.config["x"])) == list(play(long, lambda pull: pull.config["x"]))
 
 
 def test_where_the_space_is_used_up_the_best_of_its_configs_is_pulled_most():
     search = DTTTS(Space(c=Choice("a", "b", "c")), budget=60, seed=0)
     counts = Counter(pull.config["c"] for pull, _ in play(search, lambda pull: 0.9 if pull.config["c"] == "a" else 0.1))
-    assert len(search.book.arms) == 3 and counts["a"] > 25 and search.best().config["c"] == "a"
+    assert len(search.ledger.arms) == 3 and counts["a"] > 25 and search.best().config["c"] == "a"
 
 
 def test_the_plan_is_the_budget():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from manyarms import Choice, Float, NoResult, Space, SuccessiveHalving
 from manyarms.strategies.kit.bracket import Ladder, halvings, survivors
-from manyarms.strategies.kit.ledger import Book
+from manyarms.strategies.kit.ledger import Ledger
 from manyarms.testing import play
 
 SPACE = Space(x=Float(0, 1))
@@ -155,8 +155,8 @@ def test_any_number_of_workers_trains_the_same_brackets(settings, workers):
     pulls = rows(play(search, lambda pull: noise(pull.arm.id, pull.stop), workers))
     expected = list(halving(**settings, reward=noise))
     assert Counter(row[1:] for row in pulls) == Counter(row[1:] for row in expected)
-    assert search.book.spent == sum(phase.steps for phase in search.plan()) == sum(stop - start for _, start, stop in pulls)
-    assert len(search.book.arms) == sum(phase.arms for phase in search.plan())
+    assert search.ledger.spent == sum(phase.steps for phase in search.plan()) == sum(stop - start for _, start, stop in pulls)
+    assert len(search.ledger.arms) == sum(phase.arms for phase in search.plan())
 
 
 @pytest.mark.parametrize("workers", [1, 5])
@@ -198,14 +198,14 @@ def test_a_failed_arm_is_the_worst_of_its_rung_and_never_promoted():
     pulls = rows(play(search, lambda pull: 0.5 if pull.arm.id in (4, 6) else None))
     assert pulls[:9] == [(arm, 0, 1) for arm in range(9)]
     assert sorted(pulls[9:11]) == [(4, 1, 3), (6, 1, 3)] and pulls[11][1:] == (3, 9)
-    assert len(pulls) == 12 and search.book.left == 2
+    assert len(pulls) == 12 and search.ledger.left == 2
 
 
 def test_where_all_arms_of_a_rung_fail_the_next_bracket_begins():
     search = SuccessiveHalving(SPACE, budget=42, max_steps=9, seed=0)
     pulls = rows(play(search, lambda pull: None if pull.start == 1 and pull.arm.id < 9 else noise(pull.arm.id, pull.stop)))
     assert [row[1:] for row in pulls[9:12]] == [(1, 3)] * 3 and pulls[12] == (9, 0, 1)
-    assert max(search.book.steps) == 9 and search.best().id >= 9
+    assert max(search.ledger.steps) == 9 and search.best().id >= 9
 
 
 @pytest.mark.parametrize("workers", [1, 8])
@@ -249,22 +249,22 @@ def test_an_arm_that_may_be_promoted_promises_more_than_one_that_is_out():
     pulls = [search.ask() for _ in range(9)]
     for pull in pulls[:8]:
         search.tell(pull, float(pull.arm.id))
-    assert [search.promise(arm) for arm in range(8)] == sorted(search.promise(arm) for arm in range(8))
-    assert search.promise(8) == -np.inf
+    assert [search.priority(arm) for arm in range(8)] == sorted(search.priority(arm) for arm in range(8))
+    assert search.priority(8) == -np.inf
     search.tell(pulls[8], None)
     search.tell(search.ask(), -5.0)
-    alive, out = [search.promise(arm) for arm in (5, 6, 7)], [search.promise(arm) for arm in range(5)]
+    alive, out = [search.priority(arm) for arm in (5, 6, 7)], [search.priority(arm) for arm in range(5)]
     assert min(alive) >= 1 > max(out) and max(alive) == alive[2]  # arm 7, trained on already
-    assert search.promise(8) == -np.inf
+    assert search.priority(8) == -np.inf
 
 
 def test_a_budget_lowered_on_the_way_is_kept_too():
     search = SuccessiveHalving(SPACE, budget=100, max_steps=9, seed=0)
     for _ in itertools.islice(play(search, quality), 9):
         pass
-    search.book.budget = 14
-    assert [row[1:] for row in rows(play(search, quality))] == [(1, 3)] * 2 and search.book.spent == 13
-    search.book.budget = 21
+    search.ledger.budget = 14
+    assert [row[1:] for row in rows(play(search, quality))] == [(1, 3)] * 2 and search.ledger.spent == 13
+    search.ledger.budget = 21
     assert [row[1:] for row in rows(play(search, quality))] == [(1, 3), (3, 9)]
 
 
@@ -275,10 +275,10 @@ def test_where_the_space_is_used_up_a_bracket_has_twins():
 
 
 def test_a_fresh_arm_is_never_one_that_is_known():
-    book = Book(Space(c=Choice("a", "b")), None, 9, 0)
+    ledger = Ledger(Space(c=Choice("a", "b")), None, 9, 0)
     for number in range(4):
-        arm = book.fresh()
-        book.settle(book.open(arm, 1), 0.5)
+        arm = ledger.fresh()
+        ledger.settle(ledger.open(arm, 1), 0.5)
         assert arm.id == number
-    assert {arm.config["c"] for arm in book.arms[:2]} == {"a", "b"}
-    assert book.sample().id < 4
+    assert {arm.config["c"] for arm in ledger.arms[:2]} == {"a", "b"}
+    assert ledger.sample().id < 4

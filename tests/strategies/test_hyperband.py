@@ -88,7 +88,7 @@ def test_brackets_come_in_turn_and_again():
     total = sum(ladder.steps for ladder in ladders(27, 3))
     search = Hyperband(SPACE, budget=2 * total + 81, max_steps=27, seed=0)
     cycle = list(algorithm_1(27, 3))
-    assert list(brackets(play(search, noise))) == [*cycle, *cycle, cycle[0]] and search.book.left == 0
+    assert list(brackets(play(search, noise))) == [*cycle, *cycle, cycle[0]] and search.ledger.left == 0
 
 
 @pytest.mark.parametrize("workers", [1, 4, 50])
@@ -96,7 +96,7 @@ def test_what_is_left_goes_to_smaller_brackets(workers):
     search = Hyperband(SPACE, budget=21 + 20, max_steps=9, seed=0)  # the second bracket takes 21
     pulls = Counter((pull.start, pull.stop) for pull, _ in play(search, noise, workers))
     assert pulls == {(0, 1): 9, (1, 3): 3, (0, 3): 3, (3, 9): 2}
-    assert [(phase.arms, phase.steps) for phase in search.plan()] == [(9, 21), (3, 15)] and search.book.left == 5
+    assert [(phase.arms, phase.steps) for phase in search.plan()] == [(9, 21), (3, 15)] and search.ledger.left == 5
 
 
 @pytest.mark.parametrize("workers", [1, 7, 64])
@@ -109,7 +109,7 @@ def test_only_the_best_of_a_bracket_are_promoted_from_where_they_stand(workers):
     for stop, size in ((1, 27), (3, 9), (9, 3), (27, 1)):
         rung = {arm: dict(curve)[stop] for arm, curve in told.items() if stop in dict(curve)}
         assert {arm for arm in rung if told[arm][-1][0] > stop} == set(sorted(rung, key=rung.get)[-size:])
-    assert search.book.steps[search.best().id] == 81
+    assert search.ledger.steps[search.best().id] == 81
 
 
 def test_a_free_worker_gets_an_arm_of_the_next_bracket():
@@ -120,7 +120,7 @@ def test_a_free_worker_gets_an_arm_of_the_next_bracket():
 def test_more_budget_goes_on_with_the_bracket_whose_turn_it_is():
     search = Hyperband(SPACE, budget=21, max_steps=9, seed=0)
     list(play(search, noise))
-    search.book.budget = 42
+    search.ledger.budget = 42
     assert list(brackets(play(search, noise))) == [[(5, 3), (1, 9)]]
 
 

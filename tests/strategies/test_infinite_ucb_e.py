@@ -106,7 +106,7 @@ def test_every_decision_is_that_of_algorithm_1(reward, budget, initial, explorat
         expected = algorithm_1(SPACE, reward, **settings, seed=seed)
         assert [(pull.arm.id, pull.config, pull.start) for pull in pulls] == list(expected)
         assert all(pull.steps == 1 and pull.arm.parents == () for pull in pulls)
-        means = {k: np.mean([reward(k, n + 1) for n in range(steps)]) for k, steps in enumerate(search.book.steps)}
+        means = {k: np.mean([reward(k, n + 1) for n in range(steps)]) for k, steps in enumerate(search.ledger.steps)}
         assert means[search.best().id] == pytest.approx(max(means.values()))
 
 
@@ -178,11 +178,11 @@ def test_a_sleeping_arm_is_left_out_until_its_reward_comes():
 def test_pulls_in_flight_count_as_choices_of_the_arm():
     search = InfiniteUCBE(SPACE, budget=100, initial=1, exploration=0.05, seed=0)
     search.tell(search.ask(), 0.5)
-    assert search.promise(0) == upper_bound(0.5, 1, 0.05)
+    assert search.priority(0) == upper_bound(0.5, 1, 0.05)
     pull = search.ask()
-    assert search.promise(0) == upper_bound(0.5, 2, 0.05)
+    assert search.priority(0) == upper_bound(0.5, 2, 0.05)
     search.tell(pull, 0.5)
-    assert search.promise(0) == upper_bound(0.5, 2, 0.05)
+    assert search.priority(0) == upper_bound(0.5, 2, 0.05)
 
 
 @pytest.mark.parametrize("workers", [4, 16])
@@ -190,14 +190,14 @@ def test_workers_draw_fresh_arms_only_where_all_others_are_asleep(workers):
     search = InfiniteUCBE(SPACE, budget=500, initial=10, seed=0)
     for _ in play(search, lambda pull: smooth(pull.arm.id, pull.stop), workers):
         pass
-    assert len(search.book.arms) == max(10, workers) and search.book.spent == 500
+    assert len(search.ledger.arms) == max(10, workers) and search.ledger.spent == 500
 
 
 def test_where_all_arms_are_trained_to_the_end_fresh_ones_are_drawn():
     search = InfiniteUCBE(SPACE, budget=40, initial=4, max_steps=2, seed=0)
     counts = Counter(pull.arm.id for pull, _ in play(search, lambda pull: 0.5))
     assert set(counts.values()) == {2} and len(counts) == 20
-    assert search.promise(0) == -math.inf
+    assert search.priority(0) == -math.inf
 
 
 def test_an_arm_that_failed_is_neither_pulled_nor_recommended():
@@ -206,7 +206,7 @@ def test_an_arm_that_failed_is_neither_pulled_nor_recommended():
         assert pull.arm.id not in failed
         failed |= {pull.arm.id} if reward is None else set()
         assert search.best().id not in failed
-    assert failed == {0, 1} and search.best().id == 2 and len(search.book.arms) == 4
+    assert failed == {0, 1} and search.best().id == 2 and len(search.ledger.arms) == 4
 
 
 def test_where_every_arm_fails_fresh_ones_are_drawn_to_the_end():
@@ -225,15 +225,15 @@ def test_before_any_reward_there_is_nothing_to_recommend():
 def test_a_space_smaller_than_the_first_arms_does_not_keep_it_from_choosing():
     search = InfiniteUCBE(Space(c=Choice("a", "b")), budget=100, initial=10, exploration=0.01, seed=0)
     pulls = [pull.config["c"] for pull, _ in play(search, lambda pull: 0.9 if pull.config["c"] == "a" else 0.1)]
-    assert len(search.book.arms) == 2 and set(pulls[10:]) == {"a"}
+    assert len(search.ledger.arms) == 2 and set(pulls[10:]) == {"a"}
 
 
 def test_more_budget_goes_on_with_the_same_arms():
     search = InfiniteUCBE(SPACE, budget=50, initial=10, seed=0)
     first = [pull for pull, _ in play(search, lambda pull: smooth(pull.arm.id, pull.stop))]
-    search.book.budget = 120
+    search.ledger.budget = 120
     more = [pull for pull, _ in play(search, lambda pull: smooth(pull.arm.id, pull.stop))]
-    assert (len(first), len(more), len(search.book.arms)) == (50, 70, 10)
+    assert (len(first), len(more), len(search.ledger.arms)) == (50, 70, 10)
 
 
 def test_the_plan_adds_up_to_the_budget():

@@ -119,7 +119,7 @@ def test_the_budget_that_the_message_names_is_enough():
     search = MutantUCB(SPACE, budget=29, max_steps=10, initial=20, seed=0)
     for _ in play(search, FAST):
         pass
-    assert search.book.steps[search.best().id] == 10 and len(search.book.arms) == 20
+    assert search.ledger.steps[search.best().id] == 10 and len(search.ledger.arms) == 20
 
 
 @given(st.floats(0, 1), st.integers(1, 1000), st.floats(0, 10))
@@ -178,9 +178,9 @@ def test_ten_thousand_steps_test_about_as_many_models_as_in_the_paper(initial, f
     search = MutantUCB(WIDE, budget=10_000, max_steps=10, initial=initial, exploration=0.05, seed=0)
     for _ in play(search, FAST):
         pass
-    steps = search.book.steps
-    assert fewest < len(search.book.arms) < most  # paper: about 3,400, and 2,828 with 500 first arms
-    assert 9_991 <= sum(steps) == search.book.spent <= 10_000
+    steps = search.ledger.steps
+    assert fewest < len(search.ledger.arms) < most  # paper: about 3,400, and 2,828 with 500 first arms
+    assert 9_991 <= sum(steps) == search.ledger.spent <= 10_000
     assert max(steps) == 10 == steps[search.best().id]
     assert search.warning() is None
 
@@ -189,8 +189,8 @@ def test_the_trap_of_slow_curves_is_shown_to_the_user():
     search = MutantUCB(WIDE, budget=3_000, max_steps=10, seed=0)
     for _ in play(search, SLOW):
         pass
-    assert len(search.book.arms) > 1_500
-    assert f"{len(search.book.arms)} arms for 3000 steps" in search.warning()
+    assert len(search.ledger.arms) > 1_500
+    assert f"{len(search.ledger.arms)} arms for 3000 steps" in search.warning()
 
 
 @pytest.mark.parametrize("max_steps", [1, 2, 3, 5])
@@ -205,12 +205,12 @@ def test_pulls_in_flight_count_as_choices_of_the_arm():
     search = MutantUCB(SPACE, budget=100, initial=1, exploration=0.05, train_probability=lambda trained, most: 0.0, seed=0)
     search.tell(search.ask(), 0.5)
     for chosen in range(1, 6):
-        assert search.promise(0) == upper_bound(0.5, chosen, 0.05)
+        assert search.priority(0) == upper_bound(0.5, chosen, 0.05)
         assert search.ask().arm.parents == (0,)
     training = MutantUCB(SPACE, budget=100, initial=1, exploration=0.05, train_probability=lambda trained, most: 1.0, seed=0)
     training.tell(training.ask(), 0.5)
     training.ask()
-    assert training.promise(0) == upper_bound(0.5, 2, 0.05)
+    assert training.priority(0) == upper_bound(0.5, 2, 0.05)
 
 
 def test_an_arm_in_training_can_be_mutated_but_not_trained():
@@ -251,7 +251,7 @@ def test_mutants_make_it_better_than_random_search():
 def test_a_probability_that_never_reaches_zero_trains_no_arm_past_the_end():
     search = MutantUCB(SPACE, budget=200, max_steps=3, initial=2, train_probability=lambda trained, most: 1.0, seed=0)
     assert max(pull.stop for pull, _ in play(search, FAST, workers=3)) == 3
-    assert len(search.book.arms) > 50
+    assert len(search.ledger.arms) > 50
 
 
 def test_an_arm_that_failed_is_neither_trained_nor_mutated_nor_recommended():
@@ -293,13 +293,13 @@ def test_more_budget_begins_a_new_search_for_the_arm_to_finish():
     search = MutantUCB(SPACE, budget=60, max_steps=5, initial=10, seed=0)
     for _ in play(search, lambda pull: 0.2):
         pass
-    first, known = search.best(), len(search.book.arms)
-    search.book.budget = 120
+    first, known = search.best(), len(search.ledger.arms)
+    search.ledger.budget = 120
     assert search.best() == first
     for _ in play(search, lambda pull: 0.9 if pull.arm.id >= known else 0.2):
         pass
-    assert search.best().id >= known and search.book.steps[search.best().id] == 5
-    assert 116 <= search.book.spent <= 120
+    assert search.best().id >= known and search.ledger.steps[search.best().id] == 5
+    assert 116 <= search.ledger.spent <= 120
 
 
 def test_a_config_met_again_is_trained_on_instead():

@@ -112,7 +112,7 @@ def test_the_partition_stays_legal_grows_finer_and_covers_the_cube(workers):
     search, before = PartitionUCB(PLANE, budget=300, alpha=0.7, l=0.6, seed=0), []
     for number, _ in enumerate(play(search, quality, workers)):
         regions = search.regions()
-        t = len(search.book.arms)
+        t = len(search.ledger.arms)
         floor = smallest(t, 2, 0.6)
         assert sum(np.prod(np.subtract(r.high, r.low)) for r in regions) == pytest.approx(1)
         for region in regions:
@@ -147,7 +147,7 @@ def test_pulls_in_flight_spread_over_regions():
     low, high = zip(*((r.low[0], r.high[0]) for r in search.regions()), strict=True)
     homes = {int(np.flatnonzero((np.array(low) <= x) & (x <= np.array(high)))[0]) for x in asked}
     assert len(homes) >= 3
-    assert sum(region.count for region in search.regions()) == len(search.book.arms)
+    assert sum(region.count for region in search.regions()) == len(search.ledger.arms)
 
 
 def test_the_search_leaves_where_pulls_fail_and_a_failure_counts_as_the_worst_so_far():

@@ -42,7 +42,7 @@ def test_as_many_arms_as_whole_trainings_fit_into_the_budget(workers):
     pulls = [pull for pull, _ in play(search, quality, workers)]
     assert sorted(pull.arm.id for pull in pulls) == list(range(100))
     assert all((pull.start, pull.stop, pull.arm.parents) == (0, 10, ()) for pull in pulls)
-    assert search.book.left == 9
+    assert search.ledger.left == 9
 
 
 def test_the_arms_are_what_the_space_samples_from_the_seed():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyarms import Choice, Float, NoResult, RandomSearch, Space, SteadyStateEA
-from manyarms.strategies.kit.ledger import Book
+from manyarms.strategies.kit.ledger import Ledger
 from manyarms.strategies.steady_state_ea import winner
 from manyarms.testing import play
 
@@ -94,7 +94,7 @@ def test_as_many_arms_as_the_budget_trains_each_in_one_pull(workers):
     search = SteadyStateEA(SPACE, budget=1_009, max_steps=10, seed=0)
     pulls = [pull for pull, _ in play(search, noise, workers)]
     assert sorted(pull.arm.id for pull in pulls) == list(range(100))
-    assert all((pull.start, pull.stop) == (0, 10) for pull in pulls) and search.book.left == 9
+    assert all((pull.start, pull.stop) == (0, 10) for pull in pulls) and search.ledger.left == 9
 
 
 def test_by_default_the_population_is_the_root_of_the_arms_that_are_trained():
@@ -111,7 +111,7 @@ def test_the_first_arms_are_random_and_the_others_children_of_two_members():
         else:
             assert len(set(pull.arm.parents)) == 2 and set(pull.arm.parents) <= before | now
         before, now = now, members(search)
-    assert len(search.book.arms) == 100
+    assert len(search.ledger.arms) == 100
 
 
 def test_two_parents_have_two_children_and_each_is_crossed_then_mutated():
@@ -189,7 +189,7 @@ def test_the_largest_reward_is_recommended():
     for pull, reward in play(search, noise, workers=3):
         rewards[pull.arm.id] = reward
         assert search.best().id == max(rewards, key=rewards.get)
-    order = sorted(rewards, key=search.promise)
+    order = sorted(rewards, key=search.priority)
     assert order == sorted(rewards, key=rewards.get)
 
 
@@ -220,8 +220,8 @@ def test_the_plan_adds_up():
 
 
 def test_a_crossed_arm_has_two_parents_and_where_all_is_known_it_is_a_twin():
-    book = Book(Space(c=Choice("a", "b")), None, 1, 0)
+    ledger = Ledger(Space(c=Choice("a", "b")), None, 1, 0)
     for _ in range(2):
-        book.settle(book.open(book.sample(), 1), 0.5)
-    twin = book.crossed(0, 1)
+        ledger.settle(ledger.open(ledger.sample(), 1), 0.5)
+    twin = ledger.crossed(0, 1)
     assert twin.id == 2 and twin.parents == (0, 1) and twin.config in ({"c": "a"}, {"c": "b"})

@@ -30,12 +30,12 @@ def test_with_finish_an_interrupt_waits_for_the_pull_in_flight_and_else_abandons
         ended.clear()
         search = study(str(tmp_path / f"{finish}.db"))
         search.optimize(train, progress=False, finish=finish)
-        assert search.interrupted and search.tally.pulls == pulls == len(ended) and search.tally.failures == 0
+        assert search.interrupted and search.counts.pulls == pulls == len(ended) and search.counts.failures == 0
         assert words in capsys.readouterr().err
         search.close()
         again = study(str(tmp_path / f"{finish}.db"))
         again.optimize(lambda config: config["x"], progress=False)
-        assert again.tally.pulls == 5 and not again.interrupted
+        assert again.counts.pulls == 5 and not again.interrupted
         again.close()
 
 
@@ -49,9 +49,9 @@ def test_the_same_study_runs_the_abandoned_pull_again():
         return config["x"]
 
     search.optimize(train, progress=False)
-    assert search.tally.pulls == 1 and len(search.tally.in_flight) == 1
+    assert search.counts.pulls == 1 and len(search.counts.in_flight) == 1
     search.optimize(train, progress=False)
-    assert seen[2] == seen[1] and search.tally.pulls == 5 and not search.tally.in_flight
+    assert seen[2] == seen[1] and search.counts.pulls == 5 and not search.counts.in_flight
 
 
 def test_an_interrupt_while_results_are_recorded_records_all_of_them():
@@ -61,7 +61,7 @@ def test_an_interrupt_while_results_are_recorded_records_all_of_them():
         os.kill(os.getpid(), signal.SIGINT)
 
     search.optimize(lambda config: config["x"], progress=False, callbacks=[interrupt], finish=False)
-    assert search.tally.pulls == 1 and not search.tally.in_flight
+    assert search.counts.pulls == 1 and not search.counts.in_flight
 
 
 def test_a_second_interrupt_is_an_error():

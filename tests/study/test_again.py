@@ -15,7 +15,7 @@ import manyarms as ma
 from manyarms.errors import StudyClosed
 from manyarms.journal import MemoryJournal
 from manyarms.study.verify import audit
-from manyarms.study.writer import learn_from_others
+from manyarms.study.write_access import learn_from_others
 
 from .searches import SPACE, height, outline, search
 
@@ -87,7 +87,7 @@ def test_a_cell_with_tune_can_be_run_again_with_a_larger_budget(storage):
     study = tune(storage, 20)
     first = study
     study = tune(storage, 40)
-    assert first.tally.steps == 20 and study.tally.steps == 40
+    assert first.counts.steps == 20 and study.counts.steps == 40
     assert first.best_model() is not None and study.best_model() is not None
 
 
@@ -95,7 +95,7 @@ def test_a_cell_with_study_and_optimize_can_be_run_again(storage):
     for budget in (20, 40, 40):
         study = opened(storage, budget)
         study.optimize(height, progress=False)
-    assert study.tally.steps == 40
+    assert study.counts.steps == 40
     assert list(audit(study.journal)) == []
 
 
@@ -104,10 +104,10 @@ def test_a_cell_with_study_ask_and_tell_can_be_run_again_and_the_newer_object_wi
     play(study, 5)
     older, study = study, opened(storage)
     play(study, 5)
-    assert study.tally.pulls == 10
+    assert study.counts.pulls == 10
     with pytest.raises(ma.StudyLocked, match="another Study object in this process: use that object, or close it"):
         older.ask()
-    assert older.tally.pulls == 5 and older.best().id in older.tally.arms
+    assert older.counts.pulls == 5 and older.best().id in older.counts.arms
     assert len(older.pulls_dataframe()) == 5
     assert outline(study) == uninterrupted(10)
 
@@ -119,7 +119,7 @@ def test_a_study_that_was_dropped_with_pulls_in_flight_locks_nobody_out(storage)
     study = opened(storage)
     assert study.ask() == asked  # it was never written, and is decided again
     study.tell(asked, 0.5)
-    assert study.tally.pulls == 4
+    assert study.counts.pulls == 4
 
 
 def test_a_study_that_was_collected_leaves_the_lock_to_an_older_one(storage):
@@ -140,12 +140,12 @@ def test_a_study_is_free_for_other_processes_when_tune_or_optimize_returned(stor
     study = opened(storage, 20)
     study.optimize(height, progress=False)
     in_another_process(storage, CONTINUE.format(budget=40))
-    assert study.tally.pulls == 20 and len(study.pulls_dataframe()) == 20
+    assert study.counts.pulls == 20 and len(study.pulls_dataframe()) == 20
     study.optimize(height, progress=False)
-    assert study.tally.pulls == 40 and study.budget == 40
+    assert study.counts.pulls == 40 and study.budget == 40
     study.optimize(height, budget=60, progress=False)
     assert outline(study)[:40] == uninterrupted(20, 20)
-    assert study.tally.pulls == 60 and list(audit(study.journal)) == []
+    assert study.counts.pulls == 60 and list(audit(study.journal)) == []
 
 
 def test_a_study_is_free_for_others_when_optimize_raised(storage):
@@ -156,20 +156,20 @@ def test_a_study_is_free_for_others_when_optimize_raised(storage):
 
     with pytest.raises(RuntimeError, match="enough"):
         study.optimize(height, progress=False, callbacks=[leave])
-    assert in_another_process(storage, CONTINUE.format(budget=20) + "print(study.tally.pulls)") == "20"
+    assert in_another_process(storage, CONTINUE.format(budget=20) + "print(study.counts.pulls)") == "20"
     with ma.load_study(storage) as view:
         assert view.journal.recommendation() is not None
 
 
 def test_two_objects_may_take_turns_and_decide_as_one_would(storage):
     one, two = opened(storage, 40), None
-    one.optimize(height, progress=False, callbacks=[lambda study, _: study.tally.pulls == 10 and study.stop()])
+    one.optimize(height, progress=False, callbacks=[lambda study, _: study.counts.pulls == 10 and study.stop()])
     two = opened(storage, 40)
-    two.optimize(height, progress=False, callbacks=[lambda study, _: study.tally.pulls == 20 and study.stop()])
-    assert (one.tally.pulls, two.tally.pulls) == (10, 20)
-    one.optimize(height, progress=False, callbacks=[lambda study, _: study.tally.pulls == 30 and study.stop()])
+    two.optimize(height, progress=False, callbacks=[lambda study, _: study.counts.pulls == 20 and study.stop()])
+    assert (one.counts.pulls, two.counts.pulls) == (10, 20)
+    one.optimize(height, progress=False, callbacks=[lambda study, _: study.counts.pulls == 30 and study.stop()])
     two.optimize(height, progress=False)
-    assert two.tally.pulls == 40
+    assert two.counts.pulls == 40
     assert outline(two) == uninterrupted(40, 40)
     assert list(audit(two.journal)) == []
 
@@ -182,7 +182,7 @@ def test_a_decision_that_was_never_written_gives_way_to_what_others_decided(stor
     play(newer, 4)
     newer.close()
     older.tell(pull, 0.123)  # told by the newer one meanwhile, so that this changes nothing
-    assert older.tally.pulls == 7
+    assert older.counts.pulls == 7
     play(older, 3)
     assert outline(older) == uninterrupted(10)
 
@@ -247,7 +247,7 @@ def test_an_older_object_is_refused_while_another_process_writes(storage):
         assert study.best_config == study.best().config
         other.kill()
     study.optimize(height, progress=False)
-    assert study.tally.pulls == study.budget == 30
+    assert study.counts.pulls == study.budget == 30
 
 
 def test_a_study_inside_optimize_is_not_taken_over(storage):
@@ -270,7 +270,7 @@ def test_a_study_inside_optimize_is_not_taken_over(storage):
     finally:
         over.set()
         thread.join()
-    assert study.tally.pulls == 3
+    assert study.counts.pulls == 3
 
     def open_again(study, outcome):
         with pytest.raises(ma.StudyLocked, match="in this process") as raised:
@@ -278,7 +278,7 @@ def test_a_study_inside_optimize_is_not_taken_over(storage):
         refusals.append(raised.value)
 
     study.optimize(height, budget=5, progress=False, callbacks=[open_again])
-    assert len(refusals) == 2 and study.tally.pulls == 5
+    assert len(refusals) == 2 and study.counts.pulls == 5
 
 
 def test_a_study_that_learns_what_others_wrote_is_not_taken_over_meanwhile(storage, monkeypatch):
@@ -314,7 +314,7 @@ def test_two_studies_in_one_file_do_not_take_each_other_over(storage):
     for _ in range(3):
         play(one, 1)
         play(two, 1)
-    assert one.tally.pulls == two.tally.pulls == 3
+    assert one.counts.pulls == two.counts.pulls == 3
 
 
 def test_a_study_in_a_with_block_can_be_opened_again_inside_it_and_after_it(storage):
@@ -323,7 +323,7 @@ def test_a_study_in_a_with_block_can_be_opened_again_inside_it_and_after_it(stor
         with opened(storage, 20) as inner:
             play(inner, 2)
         play(study, 2)
-    assert study.tally.pulls == 6
+    assert study.counts.pulls == 6
     with pytest.raises(StudyClosed):
         study.ask()
     with opened(storage, 20) as study:
@@ -346,17 +346,17 @@ def test_a_forked_process_cannot_write_through_the_study_of_its_parent(storage):
     assert f"was opened by process {os.getpid()}, from which this process was forked" in os.read(read, 9999).decode()
     os.close(read)
     play(study, 2)
-    assert study.tally.pulls == 4
+    assert study.counts.pulls == 4
 
 
 def test_a_study_killed_in_between_is_continued_by_the_object_that_was_released(storage):
     study = opened(storage, 10)
     study.optimize(height, progress=False)
-    kill = "callbacks=[lambda study, _: study.tally.pulls == 15 and os.kill(os.getpid(), 9)]"
+    kill = "callbacks=[lambda study, _: study.counts.pulls == 15 and os.kill(os.getpid(), 9)]"
     code = f"ma.Study(search(30), storage=storage).optimize(height, progress=False, {kill})"
     in_another_process(storage, code, status=-9)
     study.optimize(height, progress=False)
-    assert study.tally.pulls == 30 and not study.tally.in_flight
+    assert study.counts.pulls == 30 and not study.counts.in_flight
     assert list(audit(study.journal)) == []
 
 
@@ -373,7 +373,7 @@ def test_a_file_that_was_deleted_or_replaced_is_an_error_and_is_not_made_again(s
     with pytest.raises(ma.StorageError, match=r"the file was deleted or replaced since it was opened; open it again"):
         study.optimize(height, budget=20, progress=False)
     assert os.path.exists(storage) == (change == "replaced")
-    assert study.tally.pulls == 10 and study.best_config is not None
+    assert study.counts.pulls == 10 and study.best_config is not None
 
 
 def test_a_deleted_file_does_not_keep_the_cell_from_beginning_anew(storage):
@@ -382,7 +382,7 @@ def test_a_deleted_file_does_not_keep_the_cell_from_beginning_anew(storage):
     os.remove(storage)
     study = opened(storage)
     play(study, 2)
-    assert study.tally.pulls == 2
+    assert study.counts.pulls == 2
     study.close()
     with pytest.raises(ma.StorageError, match="the file was deleted or replaced"):
         older.ask()
@@ -427,7 +427,7 @@ def test_a_study_that_catches_up_uses_the_checkpoints_of_others(storage):
     older = tune(storage, 20)
     tune(storage, 40)
     older.optimize(saving, budget=60, progress=False)
-    assert older.tally.steps >= 58 and older.tally.retrained == 0
+    assert older.counts.steps >= 58 and older.counts.retrained == 0
     assert older.best_model() is not None
 
 
@@ -439,11 +439,11 @@ def test_a_study_can_be_extended_by_optimize(storage, stored):
     study = opened(storage if stored else None, 20)
     study.optimize(height, progress=False)
     study.optimize(height, budget=40, progress=False)
-    assert study.tally.pulls == study.budget == 40
+    assert study.counts.pulls == study.budget == 40
     study.optimize(height, budget=30, progress=False)
-    assert study.tally.pulls == 40 and study.budget == 30
+    assert study.counts.pulls == 40 and study.budget == 30
     study.optimize(height, progress=False)
-    assert study.limits == ma.Budget(steps=30) and study.tally.pulls == 40
+    assert study.limits == ma.Budget(steps=30) and study.counts.pulls == 40
     assert [event.data for event in study.journal.events() if event.kind == "budget"] == [{"budget": 40}, {"budget": 30}]
 
 
@@ -451,7 +451,7 @@ def test_the_models_of_a_study_in_memory_stay_until_it_is_closed():
     study = tune(None, 20)
     place = study.checkpoint_of(study.best().id)
     study.optimize(saving, budget=40, progress=False)
-    assert study.tally.steps >= 38 and study.tally.retrained == 0
+    assert study.counts.steps >= 38 and study.counts.retrained == 0
     assert study.best_model() is not None
     study.close()
     assert not place.parent.exists()
@@ -471,11 +471,11 @@ def test_an_extension_may_be_time_or_cost(storage):
     minute = {"runner": ma.SimulatedRunner(1, lambda pull: 60.0), "progress": False}
     study = ma.Study(ma.RandomSearch(SPACE, seed=0), storage=storage, budget="10m")
     study.optimize(height, **minute)
-    assert study.tally.pulls == 10
+    assert study.counts.pulls == 10
     study.optimize(height, budget="20m", **minute)
-    assert study.tally.pulls == 20 and study.limits == ma.Budget(seconds=1200)
+    assert study.counts.pulls == 20 and study.limits == ma.Budget(seconds=1200)
     study.optimize(height, budget=ma.Budget(steps=25, seconds="1h"), **minute)
-    assert study.tally.pulls == 25 and study.limits == ma.Budget(25, 3600)
+    assert study.counts.pulls == 25 and study.limits == ma.Budget(25, 3600)
     with ma.load_study(storage) as view:
         assert view.limits == ma.Budget(25, 3600)
 
@@ -485,7 +485,7 @@ def test_a_budget_that_cannot_be_changes_nothing(budget, error):
     study = opened(None, 5)
     with pytest.raises(error, match="budget"):
         study.optimize(height, budget=budget, progress=False)
-    assert study.tally.events == 0 and study.budget == 5
+    assert study.counts.events == 0 and study.budget == 5
 
 
 def test_studies_that_share_a_journal_in_memory_take_turns():
@@ -494,7 +494,7 @@ def test_studies_that_share_a_journal_in_memory_take_turns():
     for _ in range(3):
         play(one, 1)
         play(two, 1)
-    assert one.tally.pulls == 5
+    assert one.counts.pulls == 5
     assert outline(one) == uninterrupted(6, 20)
 
 
@@ -503,7 +503,7 @@ def test_studies_that_share_a_journal_in_memory_take_turns():
 
 def test_a_study_says_that_it_was_interrupted_and_what_remains(storage):
     def interrupt(study, outcome):
-        if study.tally.pulls == 7:
+        if study.counts.pulls == 7:
             os.kill(os.getpid(), 2)
 
     study = ma.tune(height, SPACE, budget=20, storage=storage, seed=0, progress=False, callbacks=[interrupt])

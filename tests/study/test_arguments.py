@@ -54,7 +54,7 @@ def test_wrong_arguments_of_optimize_are_refused_by_name_before_anything_runs(na
     with pytest.raises((ValueError, TypeError), match=rf"^{name}\b") as raised:
         study.optimize(lambda config: called.append(config) or 0.5, **{argument: value})
     assert "\n" not in str(raised.value)
-    assert not called and not study.tally.arms
+    assert not called and not study.counts.arms
 
 
 @pytest.mark.parametrize(("name", "value"), CASES)
@@ -96,7 +96,7 @@ def test_any_wrong_argument_of_tune_leaves_no_study_behind(changed, words, tmp_p
 def test_a_function_with_a_large_array_is_sent_to_workers(order):
     data = np.ones((1000, 100), order=order)
     study = ma.tune(lambda config: data.sum() * config["x"], SPACE, budget=4, workers=2, seed=0, progress=False)
-    assert study.tally.pulls == 4
+    assert study.counts.pulls == 4
 
 
 @pytest.mark.parametrize("changed", [{"workers": 2}, {"pull_timeout": 60}])
@@ -167,7 +167,7 @@ def test_a_function_that_cannot_take_a_pull_is_refused_before_the_budget_is_spen
     study = ma.Study(search())
     with pytest.raises(TypeError, match=rf"function must be callable as function\(pull\), got .*: {words}"):
         study.optimize(function, progress=False)
-    assert study.tally.steps == 0
+    assert study.counts.steps == 0
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_function_that_cannot_take_a_pull_is_refused_before_the_budget_is_spen
 def test_a_function_that_can_take_a_pull_is_not_refused(function):
     study = ma.Study(search(5))
     study.optimize(function, progress=False)
-    assert study.tally.steps == 5
+    assert study.counts.steps == 5
 
 
 FLOATS = [

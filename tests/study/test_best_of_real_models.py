@@ -120,7 +120,7 @@ def test_the_best_model_is_the_best_of_all_checkpoints_ever_saved(problem, tmp_p
     with ma.tune(function, space, budget=48, **options) as study:
         scores = [function.score(model) for model in saved]
         assert function.score(study.best_model()) == min(scores) == study.best_reward
-        last = min(record.reward for record in study.tally.arms.values())
+        last = min(record.reward for record in study.counts.arms.values())
         print(f"{problem}: best {min(scores):.4f} at step {study.best_step}, best last reward {last:.4f}")
     with ma.load_study(storage) as view:
         assert view.best_reward == min(scores)

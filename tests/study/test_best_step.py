@@ -53,12 +53,12 @@ def test_the_default_strategy_finds_the_turn_and_stops_training_there():
     study = tuned()
     check_best(study)
     assert study.best_reward < 0.105
-    assert sum(record.steps > 8 for record in study.tally.arms.values()) <= 2
+    assert sum(record.steps > 8 for record in study.counts.arms.values()) <= 2
 
 
 def test_mutant_ucb_recommends_the_best_step_of_its_arm():
     study = tuned(strategy="mutant_ucb")
-    record = study.tally.arms[study.best().id]
+    record = study.counts.arms[study.best().id]
     assert study.best_reward == record.best_reward == loss(study.best_config["x"], study.best_step)
     assert study.best_model()[-1] == study.best_step
 
@@ -102,7 +102,7 @@ def test_the_best_state_stays_where_disk_is_short(tmp_path):
 
 def test_only_the_newest_and_the_best_state_of_an_arm_are_kept(tmp_path):
     with tuned(storage=tmp_path / "study.db", strategy="asha") as study:
-        for id, record in study.tally.arms.items():
+        for id, record in study.counts.arms.items():
             kept = {int(path.name.split("-")[3]) for path in study.checkpoint_of(id).parent.glob(f"arm-{id}-step-*")}
             assert kept == {record.steps, record.best_step}
 
@@ -114,7 +114,7 @@ def test_where_rewards_are_repeated_measurements_the_mean_decides():
 
     for strategy in (None, "infinite_ucb_e", "d_ttts"):
         study = ma.tune(draw, SPACE, budget=600, max_steps=10, strategy=strategy, seed=0, progress=False)
-        record = study.tally.arms[study.best().id]
+        record = study.counts.arms[study.best().id]
         assert study.recommendation().by_mean
         assert study.best_reward == record.mean_reward < record.best_reward
         assert study.best_model() == study.best_step == record.steps
@@ -129,9 +129,9 @@ def test_an_arm_that_saved_nothing_where_it_was_best_gives_its_newest_state():
     strategy = ma.ASHA(SPACE, budget=100, max_steps=20, seed=0)
     with ma.Study(strategy, direction="minimize") as study:
         study.optimize(train, progress=False)
-        finished = [id for id, record in study.tally.arms.items() if record.steps == 20]
+        finished = [id for id, record in study.counts.arms.items() if record.steps == 20]
         assert finished and all(study.model(id) == "the end" for id in finished)
-        assert study.tally.arms[finished[0]].best_step < 20
+        assert study.counts.arms[finished[0]].best_step < 20
 
 
 def test_frames_tell_the_best_step_next_to_the_last_reward():

@@ -18,7 +18,7 @@ def test_running_again_continues_to_the_same_total_and_a_larger_one_extends_it(t
     arguments = {"space": SPACE, "storage": f"{tmp_path}/study.db", "seed": 0, "progress": False}
     for budget, steps in [(60, 60), (60, 60), (100, 100), (80, 100)]:
         with ma.tune(height, budget=budget, **arguments) as study:
-            assert study.tally.steps == steps
+            assert study.counts.steps == steps
             assert study.budget == budget
 
 
@@ -31,7 +31,7 @@ def test_an_extended_study_decides_the_same_after_a_crash(tmp_path):
     grown(f"{tmp_path}/one.db")
     grown(f"{tmp_path}/two.db")
     with ma.Study(search(90), storage=f"{tmp_path}/one.db") as study:
-        assert study.tally.pulls == 90
+        assert study.counts.pulls == 90
     assert chained.decisions(f"{tmp_path}/one.db") == chained.decisions(f"{tmp_path}/two.db")
 
 
@@ -40,10 +40,10 @@ def test_a_budget_of_seconds_counts_training_over_all_runs(tmp_path):
     strategy = ma.RandomSearch(SPACE, seed=0)
     with ma.Study(strategy, storage=f"{tmp_path}/study.db", budget="1h") as study:
         study.optimize(height, runner=runner, progress=False)
-        assert 3600 <= study.tally.seconds <= 3600 + 4 * 60
+        assert 3600 <= study.counts.seconds <= 3600 + 4 * 60
     with ma.Study(ma.RandomSearch(SPACE, seed=0), storage=f"{tmp_path}/study.db", budget="2h") as study:
         study.optimize(height, runner=runner, progress=False)
-        assert 7200 <= study.tally.seconds <= 7200 + 4 * 60
+        assert 7200 <= study.counts.seconds <= 7200 + 4 * 60
 
 
 class Counting:
@@ -73,7 +73,7 @@ def test_the_newest_limits_are_in_the_journal(make, tmp_path):
             study.tell(study.ask(), 0.5, seconds=1)
         with ma.load_study(storage) as view:
             assert view.limits == wanted
-            assert view.tally.pulls == number + 1
+            assert view.counts.pulls == number + 1
             changes = sum(event.kind == "budget" for event in view.journal.events())
     assert changes == 3
 
@@ -87,12 +87,12 @@ def test_limits_in_a_snapshot_are_those_of_the_journal(monkeypatch, tmp_path):
         assert view.journal.snapshot()[0] == len(view.journal)
         assert view.limits == ma.Budget(seconds=120)
     with ma.Study(ma.RandomSearch(SPACE, seed=0), storage=f"{tmp_path}/study.db", budget="2m") as study:
-        assert study.tally.events == len(study.journal) == view.tally.events
+        assert study.counts.events == len(study.journal) == view.counts.events
 
 
 def test_a_budget_of_reported_cost_ends_the_search():
     study = ma.tune(lambda config: {"reward": 0.5, "cost": 2.5, "loss": 3}, SPACE, budget=ma.Budget(cost=10), progress=False)
-    assert study.tally.cost == 10
+    assert study.counts.cost == 10
     assert study.pulls_dataframe()["metric_loss"].tolist() == [3, 3, 3, 3]
 
 
@@ -100,9 +100,9 @@ def test_a_timeout_starts_no_more_pulls_and_the_next_call_goes_on():
     study = ma.Study(search(100))
     runner = ma.SimulatedRunner(workers=2, seconds=lambda pull: 60.0)
     study.optimize(height, runner=runner, timeout="10m", progress=False)
-    assert study.tally.pulls == 20
+    assert study.counts.pulls == 20
     study.optimize(height, progress=False)
-    assert study.tally.pulls == 100
+    assert study.counts.pulls == 100
 
 
 @pytest.mark.parametrize("workers", [2, 16, 128])
@@ -110,9 +110,9 @@ def test_many_workers_spend_the_budget_exactly_and_forget_no_arm(workers):
     study = ma.Study(chained.strategy(400))
     random_times = random.Random(workers)
     study.optimize(chained.train, runner=ma.SimulatedRunner(workers, lambda pull: random_times.random()), progress=False)
-    assert not study.tally.in_flight
-    assert 400 - 5 <= study.tally.steps <= 400
-    assert study.tally.arms[study.best().id].steps == 6
+    assert not study.counts.in_flight
+    assert 400 - 5 <= study.counts.steps <= 400
+    assert study.counts.arms[study.best().id].steps == 6
 
 
 def test_the_plan_adds_up_to_the_budget_before_anything_runs():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from manyarms.core import Arm, Outcome, Pull
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
-from manyarms.study.counts import Tally, asked_event, ended_event
+from manyarms.study.counts import Counts, asked_event, ended_event
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 AMOUNTS = st.floats(0, 1e6)
@@ -47,29 +47,29 @@ MOVES = st.lists(
 
 def play(moves):
     """Live through the moves: gives the counts kept on the way, the events, and the arms by id."""
-    tally, events, arms = Tally("minimize"), [], []
+    counts, events, arms = Counts("minimize"), [], []
 
     def ask(arm, steps):
-        start = tally.arms[arm.id].steps if arm.id in tally.arms else 0
-        event = asked_event(Pull(arm, start, start + steps), arm.config, arm.id not in tally.arms)
+        start = counts.arms[arm.id].steps if arm.id in counts.arms else 0
+        event = asked_event(Pull(arm, start, start + steps), arm.config, arm.id not in counts.arms)
         events.append(event)
-        tally.count(event, arm)
+        counts.count(event, arm)
 
     for kind, which, what in moves:
-        idle = [arm for arm in arms if arm.id not in tally.in_flight]
+        idle = [arm for arm in arms if arm.id not in counts.in_flight]
         if kind == "new":
             parents = tuple(parent % len(arms) for parent in which) if arms else ()
             arms.append(Arm(len(arms), {"x": len(arms) / 3}, parents))
             ask(arms[-1], what)
         elif kind == "again" and idle:
             ask(idle[which % len(idle)], what)
-        elif kind == "end" and tally.in_flight:
-            events.append(ended(list(tally.in_flight.values())[which % len(tally.in_flight)].pull, **what))
-            tally.count(events[-1])
+        elif kind == "end" and counts.in_flight:
+            events.append(ended(list(counts.in_flight.values())[which % len(counts.in_flight)].pull, **what))
+            counts.count(events[-1])
         elif kind == "budget":
             events.append(Event("budget", data={"budget": which}))
-            tally.count(events[-1])
-    return tally, events, arms
+            counts.count(events[-1])
+    return counts, events, arms
 
 
 def ended(pull, saved=False, **details):
@@ -77,36 +77,36 @@ def ended(pull, saved=False, **details):
     return ended_event(Outcome(pull, checkpoint=name, **details))
 
 
-def counted(events, tally=None):
-    tally = tally or Tally("minimize")
+def counted(events, counts=None):
+    counts = counts or Counts("minimize")
     for event in events:
-        tally.count(event)
-    return tally
+        counts.count(event)
+    return counts
 
 
 @given(MOVES)
 def test_counting_as_it_happens_is_counting_what_was_read_back(moves):
-    tally, events, _ = play(moves)
+    counts, events, _ = play(moves)
     with closing(SqlJournal("sqlite://", "study")) as journal:
         journal.create({})
         journal.append(events)
         again = counted(journal.events())
-    assert vars(again) == vars(tally)
-    assert tally.events == len(events)
-    assert tally.failures == sum(event.kind == "failed" for event in events)
-    assert tally.steps == sum(event.stop - event.start for event in events if event.kind in ("told", "failed"))
+    assert vars(again) == vars(counts)
+    assert counts.events == len(events)
+    assert counts.failures == sum(event.kind == "failed" for event in events)
+    assert counts.steps == sum(event.stop - event.start for event in events if event.kind in ("told", "failed"))
 
 
 @given(MOVES, st.data())
 def test_counts_taken_up_from_their_state_go_on_as_if_never_put_down(moves, data):
-    tally, events, arms = play(moves)
+    counts, events, arms = play(moves)
     middle = data.draw(st.integers(0, len(events)))
     state = json.loads(json.dumps(counted(events[:middle]).state()))
-    resumed = Tally("minimize")
+    resumed = Counts("minimize")
     resumed.load(state, arms)
     assert vars(resumed) == vars(counted(events[:middle]))
-    assert vars(counted(events[middle:], resumed)) == vars(tally)
-    assert json.dumps(resumed.state()) == json.dumps(tally.state())
+    assert vars(counted(events[middle:], resumed)) == vars(counts)
+    assert json.dumps(resumed.state()) == json.dumps(counts.state())
 
 
 AGAIN_FROM_ITS_PARENT = [
@@ -123,43 +123,43 @@ AGAIN_FROM_ITS_PARENT = [
 @example(AGAIN_FROM_ITS_PARENT)
 @given(MOVES)
 def test_what_a_pull_in_flight_may_load_is_needed_until_it_ends(moves):
-    (_, events, arms), tally, flights = play(moves), Tally("minimize"), {}
+    (_, events, arms), counts, flights = play(moves), Counts("minimize"), {}
     for event in events:
         if event.kind == "asked":
             parents = arms[event.arm].parents[:1] if event.start == 0 else ()  # a first pull that failed begins from it again
-            flights[event.arm] = {tally.arms[arm].checkpoint for arm in (event.arm, *parents) if arm in tally.arms} - {None}
+            flights[event.arm] = {counts.arms[arm].checkpoint for arm in (event.arm, *parents) if arm in counts.arms} - {None}
         flights = {arm: names for arm, names in flights.items() if event.kind in ("asked", "budget") or arm != event.arm}
-        tally.count(event)
-        arms_states = [{record.checkpoint, record.best_checkpoint} - {None} for record in tally.arms.values()]
-        assert tally.needed() == set().union(*arms_states, *flights.values())
+        counts.count(event)
+        arms_states = [{record.checkpoint, record.best_checkpoint} - {None} for record in counts.arms.values()]
+        assert counts.needed() == set().union(*arms_states, *flights.values())
 
 
 def test_a_mutant_in_flight_keeps_what_its_parent_had_when_it_was_made():
     parent, mutant = Arm(0, {"x": 0.1}), Arm(1, {"x": 0.2}, (0,))
-    tally = counted([asked_event(Pull(parent, 0, 1), parent.config, True), ended(Pull(parent, 0, 1), reward=0.5, saved=True)])
-    counted([asked_event(Pull(mutant, 0, 1), mutant.config, True)], tally)
-    counted([asked_event(Pull(parent, 1, 2), None, False), ended(Pull(parent, 1, 2), reward=0.5, saved=True)], tally)
-    assert tally.needed() == {"arm-0-step-1-0123abcd", "arm-0-step-2-0123abcd"}
-    assert tally.arms[1].born_at == 1
-    counted([ended(Pull(mutant, 0, 1), reward=0.5, saved=True)], tally)
-    assert tally.needed() == {"arm-0-step-2-0123abcd", "arm-1-step-1-0123abcd"}
+    counts = counted([asked_event(Pull(parent, 0, 1), parent.config, True), ended(Pull(parent, 0, 1), reward=0.5, saved=True)])
+    counted([asked_event(Pull(mutant, 0, 1), mutant.config, True)], counts)
+    counted([asked_event(Pull(parent, 1, 2), None, False), ended(Pull(parent, 1, 2), reward=0.5, saved=True)], counts)
+    assert counts.needed() == {"arm-0-step-1-0123abcd", "arm-0-step-2-0123abcd"}
+    assert counts.arms[1].born_at == 1
+    counted([ended(Pull(mutant, 0, 1), reward=0.5, saved=True)], counts)
+    assert counts.needed() == {"arm-0-step-2-0123abcd", "arm-1-step-1-0123abcd"}
 
 
 def test_a_failed_pull_leaves_the_arm_what_it_had():
     arm = Arm(0, {"x": 0.1})
-    tally = counted([asked_event(Pull(arm, 0, 1), arm.config, True), ended(Pull(arm, 0, 1), reward=0.5, saved=True)])
-    counted([asked_event(Pull(arm, 1, 3), None, False), ended(Pull(arm, 1, 3), reason="NaN", seconds=2.0)], tally)
-    record = tally.arms[0]
+    counts = counted([asked_event(Pull(arm, 0, 1), arm.config, True), ended(Pull(arm, 0, 1), reward=0.5, saved=True)])
+    counted([asked_event(Pull(arm, 1, 3), None, False), ended(Pull(arm, 1, 3), reason="NaN", seconds=2.0)], counts)
+    record = counts.arms[0]
     assert (record.steps, record.reward, record.failed, record.checkpoint) == (1, 0.5, True, "arm-0-step-1-0123abcd")
-    assert (tally.steps, tally.seconds, tally.pulls, tally.failures) == (3, 2.0, 1, 1)
+    assert (counts.steps, counts.seconds, counts.pulls, counts.failures) == (3, 2.0, 1, 1)
 
 
 def test_the_best_state_of_an_arm_is_needed_next_to_its_newest():
-    arm, tally = Arm(0, {"x": 0.1}), Tally("minimize")
+    arm, counts = Arm(0, {"x": 0.1}), Counts("minimize")
     for start, reward in enumerate((0.5, 0.1, 0.1, 0.4)):
         pull = Pull(arm, start, start + 1)
-        counted([asked_event(pull, arm.config, start == 0), ended(pull, reward=reward, saved=True)], tally)
-    record = tally.arms[0]
+        counted([asked_event(pull, arm.config, start == 0), ended(pull, reward=reward, saved=True)], counts)
+    record = counts.arms[0]
     assert (record.best_reward, record.best_step, record.reward, record.steps) == (0.1, 3, 0.4, 4)  # of equal ones the last
     assert record.mean_reward == pytest.approx(0.275)
-    assert tally.needed() == {"arm-0-step-3-0123abcd", "arm-0-step-4-0123abcd"}
+    assert counts.needed() == {"arm-0-step-3-0123abcd", "arm-0-step-4-0123abcd"}

@@ -17,7 +17,7 @@ def test_failures_are_recorded_with_their_reason_charged_and_never_best():
 
     study = ma.tune(sometimes, SPACE, budget=100, strategy=ma.RandomSearch, seed=0, progress=False)
     pulls = study.pulls_dataframe()
-    assert len(pulls) == study.tally.steps == 100
+    assert len(pulls) == study.counts.steps == 100
     assert set(pulls["reason"].dropna()) == {"RuntimeError: too steep", "the function gave nan"}
     assert study.best_config["x"] <= 0.5
     assert study.best_config["y"] <= 0.5
@@ -36,7 +36,7 @@ def test_a_study_of_nothing_but_failures_ends_with_a_clear_message_and_goes_on_o
     study.close()
     with ma.Study(search(80), storage=f"{tmp_path}/study.db") as study:
         study.optimize(height, progress=False)
-        assert study.tally.pulls == 40
+        assert study.counts.pulls == 40
         assert study.best_reward > 0
 
 
@@ -51,7 +51,7 @@ def test_a_failed_pull_is_retried_as_often_as_asked():
 
     study = ma.Study(search(30))
     study.optimize(flaky, retries=2, progress=False)
-    assert study.tally.pulls == 30
+    assert study.counts.pulls == 30
     assert study.pulls_dataframe()["attempts"].tolist() == [3] * 30
     with pytest.raises(ma.NoResult):
         ma.Study(search(30)).optimize(lambda config: 1 / 0, retries=1, progress=False)

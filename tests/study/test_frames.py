@@ -23,7 +23,7 @@ def test_the_tables_have_their_promised_columns_even_when_empty():
         assert list(study.arms_dataframe())[:7] == first
         assert list(study.pulls_dataframe())[:6] == ["arm", "start", "stop", "reward", "status", "seconds"]
         study.optimize(height, progress=False)
-    assert study.pulls_dataframe()["stop"].sub(study.pulls_dataframe()["start"]).sum() == study.tally.steps
+    assert study.pulls_dataframe()["stop"].sub(study.pulls_dataframe()["start"]).sum() == study.counts.steps
     assert study.arms_dataframe()["config_x"].between(0, 1).all()
 
 
@@ -103,10 +103,10 @@ def test_a_snapshot_without_the_columns_of_arms_is_not_used(storage):
     with ma.Study(ma.Hyperband(SPACE, budget=12, max_steps=3, seed=0), storage=storage) as study:
         study.optimize(returning, progress=False)
         arms = study.arms_dataframe()
-        state = json.loads(study._knowledge.state())
-        state["tally"]["arms"] = [row[:7] for row in state["tally"]["arms"]]  # as an earlier version wrote them
+        state = json.loads(study._state.state())
+        state["counts"]["arms"] = [row[:7] for row in state["counts"]["arms"]]  # as an earlier version wrote them
         study.journal.acquire()  # which optimize has released
-        study.journal.save_snapshot(study.tally.events, json.dumps(state))
+        study.journal.save_snapshot(study.counts.events, json.dumps(state))
     with ma.load_study(storage) as view:
         pd.testing.assert_frame_equal(view.arms_dataframe(), arms)
 
@@ -118,5 +118,5 @@ def test_a_snapshot_keeps_the_columns_of_arms(storage):
         study._save_snapshot()
         arms = study.arms_dataframe()
     with ma.load_study(storage) as view:
-        assert repr(view.tally.arms[0]) == repr(study.tally.arms[0])
+        assert repr(view.counts.arms[0]) == repr(study.counts.arms[0])
         pd.testing.assert_frame_equal(view.arms_dataframe(), arms)

@@ -110,7 +110,7 @@ def test_a_strategy_is_made_again_as_it_was():
     original = ma.MutantUCB(SPACE, budget=np.int64(100), max_steps=5, initial=4, exploration=np.float64(0.1), seed=3)
     again = restored_strategy(header(original, seed=3))
     assert type(again) is ma.MutantUCB
-    assert again.book.space == SPACE
+    assert again.ledger.space == SPACE
     for _ in range(10):
         one, two = original.ask(), again.ask()
         assert one == two
@@ -120,7 +120,7 @@ def test_a_strategy_is_made_again_as_it_was():
 
 def test_a_strategy_without_a_seed_is_made_again_with_the_one_it_took():
     original = ma.RandomSearch(SPACE, budget=10, max_steps=1)
-    assert restored_strategy(header(original, seed=original.book.seed)).ask() == original.ask()
+    assert restored_strategy(header(original, seed=original.ledger.seed)).ask() == original.ask()
 
 
 class Own:
@@ -177,9 +177,9 @@ CHANGES = {
     "a strategy misspelled": (("strategy",), "MutantUBC", "names the strategy 'MutantUBC'"),
     "a strategy in full": (("strategy",), "mine.MutantUCB", "names the strategy 'mine.MutantUCB'"),
     "a strategy that is a function": (("strategy",), "restart", "names the strategy 'restart'"),
-    "a strategy that is a module": (("strategy",), "book", "names the strategy 'book'"),
+    "a strategy that is a module": (("strategy",), "ledger", "names the strategy 'ledger'"),
     "a strategy that is a picker": (("strategy",), "UCB1", "names the strategy 'UCB1'"),
-    "a strategy that is a protocol": (("strategy",), "Complete", "names the strategy 'Complete'"),
+    "a strategy that is a protocol": (("strategy",), "ExtendedStrategy", "names the strategy 'ExtendedStrategy'"),
     "a strategy that is no text": (("strategy",), 5, "names the strategy 5"),
     "no settings": (("settings",), None, "cannot be made .AttributeError"),
     "no space": (("space",), None, "describes a space that manyarms cannot make"),

@@ -38,7 +38,7 @@ def test_a_study_killed_at_many_moments_decides_what_an_uninterrupted_one_does(t
     assert chained.decisions(broken) == chained.decisions(whole)
     with ma.load_study(broken) as study:
         assert list(audit(study.journal)) == []
-        assert not study.tally.in_flight
-        assert study.tally.steps <= 500
+        assert not study.counts.in_flight
+        assert study.counts.steps <= 500
     with ma.Study(chained.strategy(500), storage=broken) as study, ma.Study(chained.strategy(500), storage=whole) as other:
         assert study.best_model() == other.best_model()

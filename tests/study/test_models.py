@@ -14,7 +14,7 @@ from .searches import SPACE, height, search
 
 def test_tune_gives_the_trained_model_and_not_just_its_config():
     study = ma.tune(chained.train, chained.SPACE, budget=200, max_steps=5, strategy="asha", seed=0, progress=False)
-    record = study.tally.arms[study.best().id]
+    record = study.counts.arms[study.best().id]
     assert study.best_model()["steps"] == study.best_step == record.best_step
     assert study.best_reward == chained.reward(study.best_model()) == record.best_reward
     assert study.best_config == record.arm.config

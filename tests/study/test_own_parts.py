@@ -30,14 +30,14 @@ def test_callbacks_see_each_recorded_outcome_and_may_stop_the_study():
     seen = []
 
     def enough(study, outcome):
-        seen.append((outcome.pull, study.tally.pulls))
-        if study.tally.pulls == 12:
+        seen.append((outcome.pull, study.counts.pulls))
+        if study.counts.pulls == 12:
             study.stop()
 
     study = ma.Study(search(100))
     study.optimize(height, callbacks=[enough], progress=False)
     assert [count for _, count in seen] == list(range(1, 13))
-    assert study.tally.pulls == 12
+    assert study.counts.pulls == 12
 
 
 def test_a_strategy_with_only_three_methods_runs_and_resumes(tmp_path):
@@ -62,7 +62,7 @@ def test_a_strategy_with_only_three_methods_runs_and_resumes(tmp_path):
             study.tell(study.ask(), 0.1)
     with ma.Study(Grid(), storage=storage) as study:
         study.optimize(lambda config: config["x"], progress=False)
-        assert study.tally.pulls == 20
+        assert study.counts.pulls == 20
         assert study.best().id == 20
 
 

@@ -31,7 +31,7 @@ def test_what_is_no_reward_is_a_failed_pull_that_says_so(value):
     study = ma.Study(search(20))
     first = study.ask()
     study.tell(first, value)
-    assert study.tally.failures == 1
+    assert study.counts.failures == 1
     study.tell(study.ask(), 0.01)
     assert study.best().id != first.arm.id
 
@@ -40,4 +40,4 @@ def test_what_is_no_reward_is_a_failed_pull_that_says_so(value):
 def test_numbers_of_any_kind_are_rewards(value):
     study = ma.Study(search(20))
     study.tell(study.ask(), value)
-    assert study.tally.pulls == 1
+    assert study.counts.pulls == 1

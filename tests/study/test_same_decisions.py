@@ -32,9 +32,9 @@ def test_a_pull_told_twice_or_late_changes_nothing():
     study = ma.Study(search())
     pull = study.ask()
     study.tell(pull, 0.5)
-    before = study.tally.state()
+    before = study.counts.state()
     study.tell(pull, 0.9)
-    assert study.tally.state() == before
+    assert study.counts.state() == before
     assert len(study.journal) == 2
 
 

@@ -143,7 +143,7 @@ def test_each_reason_of_failures_is_a_warning_once_and_after_twenty_there_are_no
                 told.tell(None, reason=f"broken {number}")
     warnings = messages(caplog, logging.WARNING)
     assert warnings[0] == "study: a pull of arm 0 failed: broken 0"
-    assert warnings[20:] == ["study: pulls fail for more reasons, which are not logged: see study.tally.reasons"]
+    assert warnings[20:] == ["study: pulls fail for more reasons, which are not logged: see study.counts.reasons"]
 
 
 def test_every_pull_is_logged_for_debugging(caplog):
@@ -186,7 +186,7 @@ def test_without_a_terminal_the_log_is_shown_on_standard_error(verbose, lines, c
 def test_progress_false_is_verbose_0_and_a_failure_is_not_printed_by_python_either(capsys):
     search = study(4)
     search.optimize(lambda config: 1 / 0 if config["x"] < 0.5 else 1.0, progress=False)
-    assert search.tally.failures and capsys.readouterr() == ("", "")
+    assert search.counts.failures and capsys.readouterr() == ("", "")
 
 
 @no_logging()

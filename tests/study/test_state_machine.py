@@ -54,7 +54,7 @@ class StudyMachine(RuleBasedStateMachine):
     def tell_again(self, data):
         arm, start = data.draw(st.sampled_from(sorted(self.told)))
         if all(pull.arm.id != arm for pull in self.in_flight):
-            self.study.tell(ma.Pull(self.twin.tally.arms[arm].arm, start, start + 1), 1e9)
+            self.study.tell(ma.Pull(self.twin.counts.arms[arm].arm, start, start + 1), 1e9)
 
     @rule()
     def crash(self):
@@ -75,18 +75,18 @@ class StudyMachine(RuleBasedStateMachine):
 
     def unwritten(self) -> bool:
         """Asks that only the next tell will write: under another budget they may be decided otherwise."""
-        return self.study.tally.events > len(self.study.journal)
+        return self.study.counts.events > len(self.study.journal)
 
     @invariant()
     def the_counts_are_those_of_the_model(self):
         if not hasattr(self, "study"):
             return
-        tally = self.study.tally
-        assert tally.pulls == sum(value is not None for value in self.told.values())
-        assert tally.failures == sum(value is None for value in self.told.values())
-        assert tally.steps == len(self.told) <= self.budget
-        assert list(tally.in_flight) == [pull.arm.id for pull in self.in_flight]
-        assert tally.state()["arms"] == self.twin.tally.state()["arms"]
+        counts = self.study.counts
+        assert counts.pulls == sum(value is not None for value in self.told.values())
+        assert counts.failures == sum(value is None for value in self.told.values())
+        assert counts.steps == len(self.told) <= self.budget
+        assert list(counts.in_flight) == [pull.arm.id for pull in self.in_flight]
+        assert counts.state()["arms"] == self.twin.counts.state()["arms"]
 
     def teardown(self):
         if hasattr(self, "study"):

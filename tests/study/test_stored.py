@@ -58,13 +58,13 @@ def test_a_snapshot_leads_to_the_same_decisions_as_the_whole_journal(monkeypatch
     monkeypatch.setattr("manyarms.study.study._SNAPSHOT_LAST", 10)
     with ma.Study(chained.strategy(), storage=f"{tmp_path}/often.db") as study:
         for _ in range(40):
-            study.tell(study.ask(), random.Random(study.tally.pulls).random())
+            study.tell(study.ask(), random.Random(study.counts.pulls).random())
         assert study.journal.snapshot()[0] >= 60
         in_flight = [study.ask() for _ in range(3)]
         study.tell(in_flight[1], None)
     with ma.Study(chained.strategy(), storage=f"{tmp_path}/often.db") as study:
         study.optimize(lambda pull: random.Random(pull.seed).random(), progress=False)
-        assert not study.tally.in_flight
+        assert not study.counts.in_flight
     with ma.load_study(f"{tmp_path}/often.db") as view:
         assert list(audit(view.journal)) == []
 
@@ -73,9 +73,9 @@ def test_studies_in_memory_survive_in_their_journal():
     journal = MemoryJournal()
     ma.Study(search(50), storage=journal).optimize(height, progress=False)
     study = ma.Study(search(80), storage=journal)
-    assert study.tally.pulls == 50
+    assert study.counts.pulls == 50
     study.optimize(height, progress=False)
-    assert study.tally.pulls == 80
+    assert study.counts.pulls == 80
 
 
 def test_only_a_study_whose_journal_outlasts_a_power_cut_waits_for_the_disk(tmp_path, monkeypatch):

@@ -55,11 +55,11 @@ STRANGERS = {
 @pytest.mark.parametrize("make", STRANGERS.values(), ids=STRANGERS)
 def test_a_pull_that_this_study_never_asked_for_is_refused_and_changes_nothing(make, tmp_path):
     study, pull = in_the_middle(tmp_path / "study.db")
-    stranger, before = make(pull), (study.tally.state(), len(study.journal))
+    stranger, before = make(pull), (study.counts.state(), len(study.journal))
     for value in (1e9, None):
         with pytest.raises(ValueError, match="pull must be one that this study asked for, got arm "):
             study.tell(stranger, value)
-    assert (study.tally.state(), len(study.journal)) == before
+    assert (study.counts.state(), len(study.journal)) == before
     _check_it_goes_on(study, pull)
 
 
@@ -81,11 +81,11 @@ def test_seconds_that_are_no_duration_are_refused_and_do_not_change_what_is_left
     pull = study.ask()
     with pytest.raises((ValueError, TypeError), match="seconds must be"):
         study.tell(pull, 0.5, seconds=seconds)
-    assert study.tally.seconds == 0 and list(study.tally.in_flight) == [pull.arm.id]
+    assert study.counts.seconds == 0 and list(study.counts.in_flight) == [pull.arm.id]
     study.tell(pull, 0.5, seconds=np.float32(4))
     for _ in range(2):
         study.tell(study.ask(), 0.5, seconds=4)
-    assert study.ask() is None and study.tally.seconds == 12
+    assert study.ask() is None and study.counts.seconds == 12
     study.close()
     assert list(audit(ma.load_study(storage).journal)) == []
 
@@ -109,11 +109,11 @@ BAD_OUTCOMES = {
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD_OUTCOMES.items() for value in values])
 def test_an_outcome_that_cannot_be_is_refused_with_all_that_came_with_it(name, value, tmp_path):
     study, pull = in_the_middle(tmp_path / "study.db")
-    other = next(flight.pull for flight in study.tally.in_flight.values())
-    before = study.tally.state(), len(study.journal)
+    other = next(flight.pull for flight in study.counts.in_flight.values())
+    before = study.counts.state(), len(study.journal)
     with pytest.raises((ValueError, TypeError), match=f"{name.removesuffix('s')}.* must be"):
         study.record([Outcome(other, 0.7), replace(Outcome(pull, 0.5), **{name: value})])
-    assert (study.tally.state(), len(study.journal)) == before
+    assert (study.counts.state(), len(study.journal)) == before
     _check_it_goes_on(study, pull)
 
 
@@ -143,11 +143,11 @@ def test_metrics_that_are_no_finite_numbers_are_left_out_and_the_rest_is_stored(
 
 def _check_it_goes_on(study, pull):
     """Told and asked to its end, the study decides as one that never had a wrong call."""
-    if pull.arm.id in study.tally.in_flight:
+    if pull.arm.id in study.counts.in_flight:
         study.tell(pull, 0.3, seconds=1)
     again, same = in_the_middle()
-    again.tell(same, study.tally.arms[pull.arm.id].reward, seconds=1)
-    rest = next(flight.pull for flight in study.tally.in_flight.values())
+    again.tell(same, study.counts.arms[pull.arm.id].reward, seconds=1)
+    rest = next(flight.pull for flight in study.counts.in_flight.values())
     for one in (study, again):
         one.tell(rest, 0.4, seconds=1)
         finished(one)
@@ -164,17 +164,17 @@ def test_a_late_or_repeated_result_changes_nothing_whatever_it_says():
     while (pull := study.ask()) is not None:
         study.tell(pull, None if len(told) % 5 == 0 else len(told) / 100)
         told.append(pull)
-        before = study.tally.state(), len(study.journal)
+        before = study.counts.state(), len(study.journal)
         for late in told[:: max(1, len(told) // 4)]:
             study.tell(late, 1e9, seconds=5)
             study.tell(late, None)
-        assert (study.tally.state(), len(study.journal)) == before
+        assert (study.counts.state(), len(study.journal)) == before
 
 
 def test_the_same_pull_twice_in_one_call_counts_once():
     study, pull = in_the_middle()
     study.record([Outcome(pull, 0.5), Outcome(pull, 0.9)])
-    assert study.tally.arms[pull.arm.id].reward == 0.5
+    assert study.counts.arms[pull.arm.id].reward == 0.5
 
 
 def test_a_result_that_arrives_after_a_restart_is_not_asked_for_again(tmp_path):
@@ -211,7 +211,7 @@ def test_a_late_result_of_a_pull_that_failed_before_others_of_its_arm_changes_no
     study.tell(first, 0.9)  # while the arm is pulled again
     study.tell(second, 0.5)
     study.tell(first, 0.9)
-    assert (study.tally.pulls, study.tally.failures) == (1, 1)
+    assert (study.counts.pulls, study.counts.failures) == (1, 1)
     with pytest.raises(ValueError, match="pull must be one that this study asked for, got arm 0 from 0 to 3 with"):
         study.tell(replace(first, stop=3), 0.9)
 
@@ -251,7 +251,7 @@ def test_a_pull_that_was_sent_to_another_process_and_back_is_the_same(space):
     study = ma.Study(ma.RandomSearch(space, budget=5, seed=0))
     pull = pickle.loads(pickle.dumps(study.ask()))
     study.tell(pull, 0.5)
-    assert study.tally.pulls == 1
+    assert study.counts.pulls == 1
 
 
 @pytest.mark.parametrize(("space", "other"), [(Described(), Plain(0.5)), (Arrays(), np.ones(3)), (Arrays(), {"x": 1})])
@@ -267,7 +267,7 @@ def test_a_pull_that_came_back_as_json_is_the_same():
     study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1), sizes=[1, 2]), budget=5, seed=0))
     pull = study.ask()
     study.tell(ma.Pull(ma.Arm(0, {"sizes": (1, 2), "x": pull.config["x"]}), 0, 1), 0.5)
-    assert study.tally.pulls == 1
+    assert study.counts.pulls == 1
 
 
 # -- after it was closed

@@ -58,7 +58,7 @@ def test_a_pull_has_what_is_left_of_the_timeout_and_ends_at_a_report_when_that_i
         pulls = study.pulls_dataframe()
         assert pulls["reward"].tolist() == [10, 10, 6] and set(pulls["status"]) == {"told"}
         assert pulls["stopped_early"].tolist()[-1] is True and pulls["stopped_early"].isna().tolist() == [True, True, False]
-        assert study.tally.steps == 30, "it counts as a whole pull"
+        assert study.counts.steps == 30, "it counts as a whole pull"
         assert study.model(2) == 6
     with ma.load_study(tmp_path / "study.db") as view:
         marks = [event.data.get("stopped_early") for event in view.journal.events() if event.kind == "told"]
@@ -72,7 +72,7 @@ def test_the_next_call_has_a_time_of_its_own_and_none_without_a_limit():
         study.optimize(train, runner=InlineRunner(clock=clock), timeout=500, progress=False)
     assert train.left == [500, 500]
     study.optimize(train, runner=InlineRunner(clock=clock), callbacks=[lambda study, outcome: study.stop()], progress=False)
-    assert train.left == [500, 500, math.inf] and study.tally.pulls == 3
+    assert train.left == [500, 500, math.inf] and study.counts.pulls == 3
 
 
 def test_a_pull_has_what_is_left_of_the_budget_of_time_over_all_runs(tmp_path):
@@ -81,7 +81,7 @@ def test_a_pull_has_what_is_left_of_the_budget_of_time_over_all_runs(tmp_path):
     for budget, left in ((1500, [1500, 500]), (2700, [1200, 200])):
         with whole(storage=tmp_path / "study.db", budget=ma.Budget(seconds=budget)) as study:
             study.optimize(train, runner=InlineRunner(clock=clock), timeout="10h", progress=False)
-            assert train.left == left and study.tally.seconds == clock.now == budget
+            assert train.left == left and study.counts.seconds == clock.now == budget
             train.left.clear()
 
 
@@ -99,7 +99,7 @@ def test_no_pull_is_started_on_time_that_those_in_flight_have_spent(deterministi
     study = ma.Study(ma.RandomSearch(SPACE, seed=0), budget=ma.Budget(seconds=2000))
     runner = ma.SimulatedRunner(2, lambda pull: 1500.0 if pull.arm.id == 0 else 1000.0)
     study.optimize(lambda pull: 1.0, runner=runner, deterministic=deterministic, progress=False)
-    assert study.tally.pulls == 2 and study.tally.seconds == 2500
+    assert study.counts.pulls == 2 and study.counts.seconds == 2500
 
 
 def test_a_retry_has_the_time_that_is_left_then():
@@ -138,10 +138,10 @@ def test_a_pull_stopped_before_it_saved_is_trained_again_when_it_continues():
     train = slicing(clock, save=False)
     with pytest.warns(ma.ManyarmsWarning, match=r"could not save its state \(its time was over before it saved one\)"):
         study.optimize(train, runner=InlineRunner(clock=clock), timeout=90, progress=False)
-    assert study.best_reward == 1 and study.tally.steps == 2
+    assert study.best_reward == 1 and study.counts.steps == 2
     assert study.best_model() == 2, "trained again, and to the end"
     study.optimize(train, runner=InlineRunner(clock=clock), progress=False)
-    assert study.best_reward == 4 and study.tally.retrained == 2 and not study.tally.failures
+    assert study.best_reward == 4 and study.counts.retrained == 2 and not study.counts.failures
 
 
 def test_stopped_pulls_are_replayed_as_they_were_told(tmp_path):
@@ -169,7 +169,7 @@ def test_remaining_runs_pulls_in_a_worker_process_with_a_limit(limit):
         return {"reward": 1.0, "left": min(pull.time_left, 1e9)}
 
     study = ma.tune(train, SPACE, **{"budget": 4, "max_steps": 1, "pull_timeout": "remaining", "progress": False, **limit})
-    assert study.pulls_dataframe()["metric_left"].between(0, 3600).all() and study.tally.pulls == 4
+    assert study.pulls_dataframe()["metric_left"].between(0, 3600).all() and study.counts.pulls == 4
 
 
 def test_the_contract_of_outcomes_covers_the_mark():
@@ -177,4 +177,4 @@ def test_the_contract_of_outcomes_covers_the_mark():
     pull = study.ask()
     with pytest.raises(TypeError, match="stopped_early must be True or False, got 'yes'"):
         study.record([ma.Outcome(pull, 1.0, stopped_early="yes")])
-    assert not study.tally.pulls
+    assert not study.counts.pulls

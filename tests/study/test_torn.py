@@ -40,7 +40,7 @@ def test_a_decision_that_was_interrupted_must_not_be_continued_from(tmp_path, er
                 attempt()
     with ma.Study(ma.RandomSearch(Flaky(None), budget=20, seed=0), storage=storage) as study:
         study.optimize(lambda pull: pull.config, progress=False)
-        assert study.tally.pulls == 20
+        assert study.counts.pulls == 20
     with ma.Study(ma.RandomSearch(Flaky(None), budget=20, seed=0), storage=storage):
         pass
 
@@ -70,7 +70,7 @@ def test_a_write_that_was_interrupted_must_not_be_continued_from(tmp_path, monke
             study.tell(pull, pull.config["x"])
     with make() as study:
         study.optimize(lambda pull: pull["x"], progress=False)
-        assert study.tally.pulls == 30
+        assert study.counts.pulls == 30
         assert list(audit(study.journal)) == []
 
 

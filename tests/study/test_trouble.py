@@ -26,7 +26,7 @@ def test_a_full_disk_stops_the_study_with_a_message_and_it_goes_on_once_there_is
         ballast = disk / "ballast"
 
         def fill(study, outcome):
-            if study.tally.pulls == 100:
+            if study.counts.pulls == 100:
                 with pytest.raises(OSError, match="No space"), ballast.open("wb", buffering=0) as file:
                     while True:
                         file.write(b"x" * 4096)
@@ -46,7 +46,7 @@ def test_a_full_disk_under_the_checkpoints_costs_training_but_no_reward(tmp_path
         study = ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db", checkpoints=f"{disk}/models")
         with pytest.warns(ma.ManyarmsWarning, match="could not save its state .*No space left"):
             study.optimize(chained.train, progress=False)
-        assert study.tally.retrained > 0
+        assert study.counts.retrained > 0
         assert [event.decision for event in study.journal.events()] == [event.decision for event in whole.journal.events()]
         assert study.best_model() == whole.best_model()
         study.close()
@@ -78,11 +78,11 @@ def test_a_second_process_is_refused_while_the_first_writes_and_readers_are_not(
     with pytest.raises(ma.StudyLocked, match=rf"written by another process \(process {first.pid}\).*load_study"):
         ma.Study(chained.strategy(), storage=storage)
     with ma.load_study(storage) as view:
-        assert view.tally.pulls == 0
+        assert view.counts.pulls == 0
     first.kill()
     first.wait()
     with ma.Study(chained.strategy(), storage=storage) as study:
-        assert study.tally.pulls == 0
+        assert study.counts.pulls == 0
 
 
 LONG = """
@@ -95,7 +95,7 @@ def train(pull):
     return chained.train(pull)
 study = ma.Study(chained.strategy(), storage=storage)
 study.optimize(train, workers=int(workers), progress=False)
-print("ended", study.interrupted, len(study.tally.in_flight), flush=True)
+print("ended", study.interrupted, len(study.counts.in_flight), flush=True)
 """
 
 
@@ -131,7 +131,7 @@ def test_ctrl_c_finishes_the_pulls_in_flight(tmp_path, long_study, workers):
     assert "ended True 0" in process.stdout.read()
     assert process.wait(PATIENCE) == 0
     with ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db") as study:
-        assert study.tally.pulls >= 3 and not study.tally.in_flight
+        assert study.counts.pulls >= 3 and not study.counts.in_flight
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -142,9 +142,9 @@ def test_a_second_ctrl_c_ends_at_once_and_what_was_in_flight_runs_again(tmp_path
     assert "KeyboardInterrupt" in process.stderr.read()
     assert process.wait(PATIENCE) != 0
     with ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db") as study:
-        assert study.tally.pulls <= 2
+        assert study.counts.pulls <= 2
         study.optimize(chained.train, progress=False)
-        assert not study.tally.in_flight
+        assert not study.counts.in_flight
 
 
 SHOWN = """

@@ -171,7 +171,7 @@ def test_such_a_state_is_trained_again():
     with opened("sent/study.db", 60) as study, opened("ours.db", 60) as other:
         study.optimize(chained.train, progress=False)
         other.optimize(chained.train, progress=False)
-        assert study.tally.retrained > 0 == other.tally.retrained
+        assert study.counts.retrained > 0 == other.counts.retrained
         assert [event.decision for event in study.journal.events()] == [event.decision for event in other.journal.events()]
 
 
@@ -179,17 +179,17 @@ def test_a_snapshot_that_names_something_else_is_ignored(monkeypatch, manyarms):
     monkeypatch.setattr("manyarms.study.study._SNAPSHOT_LAST", 1)
     with opened("sent/study.db", 60) as study:
         study.optimize(chained.train, progress=False)
-        events, names = len(study.journal), {record.checkpoint for record in study.tally.arms.values()}
+        events, names = len(study.journal), {record.checkpoint for record in study.counts.arms.values()}
     with closing(sqlite3.connect("sent/study.db")) as database, database:
         ((text,),) = database.execute("SELECT text FROM manyarms_snapshots WHERE kind = 'state'").fetchall()
         state = json.loads(text)
-        for arm in state["tally"]["arms"]:
+        for arm in state["counts"]["arms"]:
             arm[4] = "../../../victim"
         database.execute("UPDATE manyarms_snapshots SET text = ? WHERE kind = 'state'", [json.dumps(state)])
     rechain("sent/study.db")
     before = ours()
     with opened("sent/study.db", 60) as study:
-        assert len(study.journal) == events and {record.checkpoint for record in study.tally.arms.values()} == names
+        assert len(study.journal) == events and {record.checkpoint for record in study.counts.arms.values()} == names
     use_everything(manyarms)
     assert ours() == before
 

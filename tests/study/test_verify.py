@@ -186,7 +186,7 @@ def test_a_header_that_cannot_be_read_is_found(file, verify, text):
     assert re.search("the study cannot be read|has no header", said)
 
 
-@pytest.mark.parametrize("text", ["", "half of a snap", "{}", "[]", "7", '{"tally": {}, "strategy": {}}'])
+@pytest.mark.parametrize("text", ["", "half of a snap", "{}", "[]", "7", '{"counts": {}, "strategy": {}}'])
 def test_a_snapshot_that_cannot_be_read_is_found(file, verify, text):
     query(file, "UPDATE manyarms_snapshots SET text = ? WHERE kind = 'state'", text)
     rechain(file)
@@ -196,7 +196,7 @@ def test_a_snapshot_that_cannot_be_read_is_found(file, verify, text):
 
 
 @pytest.mark.parametrize(
-    "place", [("tally", "totals", 1), ("tally", "arms", 3, 2), ("strategy", "book", "spent"), ("strategy", "scale", 1)]
+    "place", [("counts", "totals", 1), ("counts", "arms", 3, 2), ("strategy", "ledger", "spent"), ("strategy", "scale", 1)]
 )
 def test_a_snapshot_with_one_number_changed_is_found(file, verify, place):
     state = json.loads(query(file, "SELECT text FROM manyarms_snapshots WHERE kind = 'state'")[0][0])
@@ -252,7 +252,7 @@ def test_every_beginning_of_a_study_with_pulls_in_flight_and_failures_is_well():
         runner=ma.SimulatedRunner(5, lambda pull: 1 + pull.arm.id % 10),
         progress=False,
     )
-    assert study.tally.failures
+    assert study.counts.failures
     events = list(study.journal.events())
     for length in range(0, len(events) + 1, 7):
         journal = MemoryJournal()
@@ -283,7 +283,7 @@ def test_a_study_that_goes_on_while_it_is_looked_at_is_well(monkeypatch):
     journal = Busy()
     study = ma.Study(chained.strategy(), storage=journal)
     for _ in range(40):
-        study.tell(study.ask(), study.tally.pulls / 100)
+        study.tell(study.ask(), study.counts.pulls / 100)
     assert journal.snapshot() is not None
     journal.study = study
     assert list(audit(journal)) == []

@@ -51,7 +51,7 @@ def run(storage, name="study", direction="maximize", budget=60, space=SPACE, fun
 def assert_same(view, study):
     assert view.best() == study.best()
     assert (view.best_config, view.best_reward, view.max_steps) == (study.best_config, study.best_reward, study.max_steps)
-    assert vars(view.tally) == vars(study.tally)
+    assert vars(view.counts) == vars(study.counts)
     pd.testing.assert_frame_equal(view.arms_dataframe(), study.arms_dataframe())
     pd.testing.assert_frame_equal(view.pulls_dataframe(), study.pulls_dataframe())
 
@@ -59,14 +59,14 @@ def assert_same(view, study):
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_a_reader_sees_what_the_writer_sees_while_it_writes_and_after(storage, direction):
     with run(storage, direction=direction) as study:
-        assert study.tally.failures > 0
+        assert study.counts.failures > 0
         with ma.load_study(storage) as view:
             assert_same(view, study)
-            view_of_the_past = view.best_reward, view.tally.pulls
+            view_of_the_past = view.best_reward, view.counts.pulls
         study.close()
         with run(storage, direction=direction, budget=90) as longer, ma.load_study(storage) as view:
             assert_same(view, longer)
-            assert view.tally.pulls > view_of_the_past[1]
+            assert view.counts.pulls > view_of_the_past[1]
 
 
 def test_a_reader_sees_pulls_in_flight_once_they_are_recorded(storage):
@@ -83,7 +83,7 @@ def test_a_reader_of_a_study_without_results_says_so(storage):
     with ma.Study(ma.RandomSearch(SPACE, budget=3, max_steps=1, seed=0), storage=storage) as study:
         with ma.load_study(storage) as view, pytest.raises(NoResult, match="no pull has ended yet"):
             view.best()
-        assert list(view.tally.arms) == []
+        assert list(view.counts.arms) == []
         with pytest.raises(NoResult):
             study.optimize(lambda config: 1 / 0, progress=False)
         with ma.load_study(storage) as view, pytest.raises(NoResult, match="all 3 pulls failed.*ZeroDivisionError"):
@@ -117,7 +117,7 @@ def test_a_study_of_a_space_of_ones_own_falls_back_to_the_best_reward(storage, d
         arms = study.arms_dataframe()
         sound = arms[arms["status"].isin(["paused", "done"])]
         assert view.best_reward == best(sound["best_reward"])
-        assert view.best_config == study.tally.arms[view.best().id].arm.config
+        assert view.best_config == study.counts.arms[view.best().id].arm.config
         pd.testing.assert_frame_equal(view.arms_dataframe(), arms)
         pd.testing.assert_frame_equal(view.pulls_dataframe(), study.pulls_dataframe())
 
@@ -147,7 +147,7 @@ def test_an_arm_whose_last_pull_failed_is_only_the_best_if_there_is_no_other(sto
         return pull.config["x"]
 
     with run(storage, space=Walk(), function=stumble) as study, ma.load_study(storage) as view:
-        records = study.tally.arms.values()
+        records = study.counts.arms.values()
         assert view.best_reward == max(record.reward for record in records if not record.failed)
         assert view.best_reward < max(record.reward for record in records if record.reward is not None)
 
@@ -182,7 +182,7 @@ def test_a_view_shows_the_moment_it_was_opened(storage):
         with ma.load_study(storage) as view:
             study.tell(study.ask(), 0.9)
             assert view.best_reward == 0.1
-            assert view.tally.pulls == len(view.pulls_dataframe()) == len(view.arms_dataframe()) == 2
+            assert view.counts.pulls == len(view.pulls_dataframe()) == len(view.arms_dataframe()) == 2
 
 
 @pytest.mark.parametrize("copied", [lambda view: pickle.loads(pickle.dumps(view)), copy.deepcopy], ids=["pickled", "copied"])

@@ -74,9 +74,9 @@ def main() -> None:
         warnings.simplefilter("ignore", ma.ManyarmsWarning)
         study.optimize(Watched(classifier, log), progress=False)
     test = classifier.accuracy(study.best_model(), data.x_test, data.y_test)
-    parents = {arm.id: arm.parents[0] for arm in (record.arm for record in study.tally.arms.values()) if arm.parents}
-    figures = {"test": test, "valid": study.best_reward, "models": len(study.tally.arms), "total": study.tally.steps}
-    write_result(folder, log, began, **figures, failed=study.tally.failures, parents=parents)
+    parents = {arm.id: arm.parents[0] for arm in (record.arm for record in study.counts.arms.values()) if arm.parents}
+    figures = {"test": test, "valid": study.best_reward, "models": len(study.counts.arms), "total": study.counts.steps}
+    write_result(folder, log, began, **figures, failed=study.counts.failures, parents=parents)
     study.close()
 
 

@@ -183,17 +183,17 @@ class Checkpoints:
         coming = sum(self._reserved.values()) + max(1, slots - len(self._reserved)) * self._largest
         return max(0, self.used + coming - self.limit)
 
-    def evict(self, excess: int, owner: Mapping[str, int], promise: Callable[[int], float], needed: Collection[str]) -> None:
+    def evict(self, excess: int, owner: Mapping[str, int], priority: Callable[[int], float], needed: Collection[str]) -> None:
         """Drop checkpoints to free so many bytes, of the arms least likely to be pulled again first.
 
         Args:
             excess: bytes to free.
             owner: the arm of each checkpoint.
-            promise: how likely an arm is to be pulled again.
+            priority: how likely an arm is to be pulled again.
             needed: checkpoints that must stay.
         """
         spare = {name: size for name, size in self._sizes.items() if name not in needed}
-        order = sorted(spare, key=lambda name: promise(owner[name]) if name in owner else -math.inf)
+        order = sorted(spare, key=lambda name: priority(owner[name]) if name in owner else -math.inf)
         a_little_more = (self.limit or 0) // 20  # so that not every pull sorts
         self.drop(first_to_go(order, spare, excess + a_little_more))
 

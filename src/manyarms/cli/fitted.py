@@ -49,7 +49,7 @@ def finished_before(job: Job) -> int | None:
     try:
         settings = read_facts(job.out).settings
         with load_study(job.storage, STUDY) as study:
-            steps = study.tally.steps
+            steps = study.counts.steps
     except (ManyarmsError, OSError):
         return None
     spent = settings.get("seconds") if job.seconds is not None else settings.get("budget")
@@ -176,7 +176,7 @@ class Fitted:
     def _pulls(self) -> pd.DataFrame:
         """The pulls of the journal, with the family of each."""
         with load_study(self.job.storage, STUDY) as study:
-            families = {id: record.arm.config["algorithm"] for id, record in study.tally.arms.items()}
+            families = {id: record.arm.config["algorithm"] for id, record in study.counts.arms.items()}
             pulls = study.pulls_dataframe()
         numbers = {name: pulls[name].astype(float) for name in ("reward", "seconds")}
         return pulls.assign(family=pulls["arm"].map(families), **numbers)

@@ -81,7 +81,7 @@ def _gc(options: argparse.Namespace) -> int:
     try:
         with stored_study(options.storage, name) as study:
             checkpoints = Checkpoints(owned_root(study.journal, study.header), limit)
-            checkpoints.open(owner_of(study.journal, study.header), study.tally.needed())
+            checkpoints.open(owner_of(study.journal, study.header), study.counts.needed())
             before = checkpoints.used
             doomed = _doomed(study, checkpoints, options.best_only)
         freed = sum(map(checkpoints.size, doomed))
@@ -95,13 +95,13 @@ def _gc(options: argparse.Namespace) -> int:
 
 def _doomed(study: StudyView, checkpoints: Checkpoints, best_only: bool) -> list[str]:
     """What may go: leftovers always, then the states of the arms with the worst rewards."""
-    tally, sign = study.tally, 1 if study.header["direction"] == "maximize" else -1
-    needed = tally.needed()
+    counts, sign = study.counts, 1 if study.header["direction"] == "maximize" else -1
+    needed = counts.needed()
     doomed = [name for name in checkpoints.names() if name not in needed]
-    kept = {name for flight in tally.in_flight.values() for name in (flight.previous, flight.parent)}
-    kept |= {_best_checkpoint(study)} if tally.pulls else set()
+    kept = {name for flight in counts.in_flight.values() for name in (flight.previous, flight.parent)}
+    kept |= {_best_checkpoint(study)} if counts.pulls else set()
     left = checkpoints.used - sum(map(checkpoints.size, doomed))
-    ranked = sorted(tally.arms.values(), key=lambda record: sign * (record.best_reward or 0.0))
+    ranked = sorted(counts.arms.values(), key=lambda record: sign * (record.best_reward or 0.0))
     states = dict.fromkeys(name for record in ranked for name in (record.checkpoint, record.best_checkpoint))
     for name in states:
         if name is None or name in kept or not checkpoints.size(name):
@@ -114,7 +114,7 @@ def _doomed(study: StudyView, checkpoints: Checkpoints, best_only: bool) -> list
 
 def _best_checkpoint(study: StudyView) -> str | None:
     best = study.recommendation()
-    return best_state(study.tally.arms[best.arm], best.by_mean)[0]
+    return best_state(study.counts.arms[best.arm], best.by_mean)[0]
 
 
 def _upgrade(options: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
 from ..safe_text import safe_text
 from ..spaces import to_json
-from ..strategies import complete
+from ..strategies import extended
 from ..study.frames import arm_status
 from ..study.study import Study
 from ..study.view import load_study
@@ -166,26 +166,26 @@ def _summary(name: str, header: Mapping[str, Any], counts: Totals, best: float |
 
 def print_status(study: Study) -> None:
     """The result of a search."""
-    best = study.best_reward if study.tally.pulls else None
+    best = study.best_reward if study.counts.pulls else None
     print_table([_summary(study.name, study.header, _totals_of(study), best)])
-    if study.tally.pulls:
-        known = complete(study.strategy)
-        space = known.book.space if known is not None else None
+    if study.counts.pulls:
+        known = extended(study.strategy)
+        space = known.ledger.space if known is not None else None
         print(f"best config: {json.dumps(to_json(space, study.best_config))}")
 
 
 def _totals_of(study: Study) -> Totals:
     """The counts of a study that is open."""
-    tally = study.tally
+    counts = study.counts
     return Totals(
-        arms=len(tally.arms),
-        pulls=tally.pulls,
-        failures=tally.failures,
-        in_flight=len(tally.in_flight),
-        steps=tally.steps,
-        seconds=tally.seconds,
-        retrained=tally.retrained,
-        reason=tally.reasons.most_common(1)[0][0] if tally.reasons else None,
+        arms=len(counts.arms),
+        pulls=counts.pulls,
+        failures=counts.failures,
+        in_flight=len(counts.in_flight),
+        steps=counts.steps,
+        seconds=counts.seconds,
+        retrained=counts.retrained,
+        reason=counts.reasons.most_common(1)[0][0] if counts.reasons else None,
         budgets=(study.budget,),
     )
 

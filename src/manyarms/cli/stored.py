@@ -88,7 +88,7 @@ def recommendation_of(journal: SqlJournal) -> tuple[Recommendation | None, str |
         return stored, None
     if length <= _REPLAYED:
         study = load_study(journal, journal.name)
-        return (study.recommendation() if study.tally.pulls else None), None
+        return (study.recommendation() if study.counts.pulls else None), None
     if saved is not None and stored is not None:
         return stored, f"the study has not ended: this is without its last {length - saved[0]} events"
     best = [arm for arm in best_arms(journal, _FEW) if arm.best_reward is not None]

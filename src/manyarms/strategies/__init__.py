@@ -17,7 +17,7 @@ from .partition_ucb import PartitionUCB
 from .pickers.er_ucb import ERUCB
 from .pickers.extreme_ucb import ExtremeUCB
 from .pickers.picker import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
-from .protocol import Complete, Phase, Strategy, complete, is_built_in, kind_of, restart, takes_mean
+from .protocol import ExtendedStrategy, Phase, Strategy, extended, is_built_in, kind_of, restart, uses_mean
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
@@ -30,10 +30,10 @@ __all__ = [
     "UCB1",
     "AdaptiveMutantUCB",
     "Cascade",
-    "Complete",
     "ContextualPartitionUCB",
     "ContextualTreeUCB",
     "EpsilonGreedy",
+    "ExtendedStrategy",
     "ExtremeUCB",
     "Harmonica",
     "Hyperband",
@@ -50,12 +50,12 @@ __all__ = [
     "SuccessiveHalving",
     "TreeUCB",
     "Uniform",
-    "complete",
+    "extended",
     "is_built_in",
     "kind_of",
     "restart",
     "strategy_class",
     "strategy_factory",
     "strategy_repr",
-    "takes_mean",
+    "uses_mean",
 ]

@@ -13,7 +13,7 @@ from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.arrays import Column
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.ranking import Ranking
 from .kit.representation import strategy_repr
 from .protocol import Phase
@@ -98,7 +98,7 @@ class AdaptiveMutantUCB:
             "stop_turned": stop_turned,
             "seed": seed,
         }
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.initial = checks.whole("initial", initial, 1)
         self.exploration = checks.between("exploration", exploration, 0)
@@ -112,8 +112,8 @@ class AdaptiveMutantUCB:
         self._turned = len(self.stops) + 1  # the place of arms whose curves have turned; that of the others is their rung
         self._rankings = [Ranking() for _ in range(self._turned + 1)]  # by place, so that a correction moves them all at once
         self._paused, self._whole = range(1, len(self.stops)), range(len(self.stops), self._turned + 1)  # places
-        encodes = hasattr(self.book.space, "encode") and hasattr(self.book.space, "dimension")
-        self._nursery = Nursery(self.book.space) if checks.flag("surrogate", surrogate) and encodes else None
+        encodes = hasattr(self.ledger.space, "encode") and hasattr(self.ledger.space, "dimension")
+        self._nursery = Nursery(self.ledger.space) if checks.flag("surrogate", surrogate) and encodes else None
         self._averages = Column(float)  # by arm: the running average of its rewards
         self._means = Column(float)  # by arm: their plain mean
         self._rewards = Column(float)  # by arm: the last
@@ -131,34 +131,34 @@ class AdaptiveMutantUCB:
         self._finals = [-math.inf, -math.inf]  # the best last reward: of the other arms, and of these
 
     def ask(self) -> Pull | None:
-        book = self.book
-        if book.left < self.max_steps:
+        ledger = self.ledger
+        if ledger.left < self.max_steps:
             return self._finish()
         if self._pulls < self.initial:
             return self._train(self._drawn(None))
         self._measure()
         while self._unfinished:
             arm = self._unfinished.pop()
-            if book.can_train(arm):
-                return self._train(book.arms[arm])
+            if ledger.can_train(arm):
+                return self._train(ledger.arms[arm])
         if self._goes_straight():
             newcomer = self._newcomer(None, straight=True)
             self._straight.add(newcomer.id)
             return self._train(newcomer)
         paused, whole = self._leader(self._paused), self._leader(self._whole)
-        fresh = book.rng.random() < fresh_probability(self._pulls, self._nursery is not None)
+        fresh = ledger.rng.random() < fresh_probability(self._pulls, self._nursery is not None)
         if fresh or (paused is None and whole is None):
             return self._train(self._newcomer(None))
         due = self._trainings < _TRAINED * (self._pulls - self.initial)
         if whole is None or (paused is not None and (due or paused[0] >= whole[0])):
-            return self._train(book.arms[paused[1]])  # type: ignore[index]  # not both are None
+            return self._train(ledger.arms[paused[1]])  # type: ignore[index]  # not both are None
         arm = whole[1]
         self._chosen[arm] += 1
         self._rank(arm)
         return self._train(self._newcomer(arm))
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.book.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward)
         if reward is None:
             return
         arm = pull.arm.id
@@ -203,7 +203,7 @@ class AdaptiveMutantUCB:
         if len(self.stops) == 1 or self._outlook.level or self._finals[0] == -math.inf:
             return False
         share = _STRAIGHT[self._finals[1] > self._finals[0]]
-        spent = self.book.spent - self.initial * self.stops[0]
+        spent = self.ledger.spent - self.initial * self.stops[0]
         return (len(self._straight) + 1) * self.max_steps <= share * spent
 
     def best(self) -> Arm:
@@ -220,17 +220,17 @@ class AdaptiveMutantUCB:
             best = arms[self._scores(arms).argmax()]
         else:
             best = arms[np.lexsort((-arms, self._rungs.all[arms], self._bests.all[arms]))[-1]]
-        return self.book.arms[int(best)]
+        return self.ledger.arms[int(best)]
 
-    def takes_mean(self, arm: int) -> bool:
+    def uses_mean(self, arm: int) -> bool:
         """Whether rewards turned out to be draws about one value."""
         return self._outlook.level
 
     def _trained(self, failed_too: bool = False) -> Array:
         """The arms with a reward, by number."""
         has_reward = self._rungs.all > 0
-        if self.book.failed and not failed_too:
-            has_reward[list(self.book.failed)] = False
+        if self.ledger.failed and not failed_too:
+            has_reward[list(self.ledger.failed)] = False
         return np.flatnonzero(has_reward)
 
     def _scores(self, arms: Array) -> Array:
@@ -293,7 +293,7 @@ class AdaptiveMutantUCB:
         bonus = self.exploration * self._spread / math.sqrt(self._chosen[arm])
         place = self._place(arm)
         level = self._bests[arm] if place == self._turned else self._levels()[arm]
-        self._rankings[place].put(arm, level + bonus, self.book.rng.random())
+        self._rankings[place].put(arm, level + bonus, self.ledger.rng.random())
 
     def _train(self, arm: Arm) -> Pull:
         """The arm's next slice. Until its reward comes it is asleep: in no ranking."""
@@ -302,7 +302,7 @@ class AdaptiveMutantUCB:
         self._chosen[arm.id] += 1
         self._pulls += 1
         self._trainings += rung > 0
-        return self.book.open(arm, self.stops[rung] - self.book.steps[arm.id])
+        return self.ledger.open(arm, self.stops[rung] - self.ledger.steps[arm.id])
 
     def _new(self, arm: Arm) -> Arm:
         """Begin to count for an arm, unless it is one that is counted already."""
@@ -320,7 +320,7 @@ class AdaptiveMutantUCB:
 
     def _newcomer(self, parent: int | None, straight: bool = False) -> Arm:
         """A mutant of the parent, or a fresh arm: where the space encodes, the most promising of many."""
-        chosen = self._nursery is not None and (parent is None or self.book.rng.random() >= _PLAIN)
+        chosen = self._nursery is not None and (parent is None or self.ledger.rng.random() >= _PLAIN)
         if self._nursery is None or not chosen or not len(arms := self._trained()):
             return self._drawn(parent)
         median, spread = self._median, self._spread
@@ -334,18 +334,18 @@ class AdaptiveMutantUCB:
         parent = int(arms[scores.argmax()]) if (fresh := parent is None) else parent
         known = self._with_failed(arms, scores)
         trainings = np.maximum(self._rungs.all[known[0]], 1)
-        candidates = self._nursery.candidates(self.book, parent, fresh, arms, scores)
+        candidates = self._nursery.candidates(self.ledger, parent, fresh, arms, scores)
         heights = self._nursery.forecast.outlook(candidates.points, *known, trainings, median, spread)
-        if self.book.failed:
-            heights[self._nursery.doomed(candidates.points, self.book.failed)] -= _DOOMED
+        if self.ledger.failed:
+            heights[self._nursery.doomed(candidates.points, self.ledger.failed)] -= _DOOMED
         order = np.argsort(-heights.round(_DIGITS), kind="stable")
         return self._unseen(map(candidates.option, order.tolist()))
 
     def _with_failed(self, arms: Array, scores: Array) -> tuple[Array, Array]:
         """The arms and scores, those that failed among them: as bad as can be, lest their places look merely unknown."""
-        if not self.book.failed:
+        if not self.ledger.failed:
             return arms, scores
-        failed = np.array(list(self.book.failed), dtype=np.int64)
+        failed = np.array(list(self.ledger.failed), dtype=np.int64)
         arms = np.concatenate([arms, failed])
         scores = np.concatenate([scores, np.full(len(failed), max(self._floor(), scores.min()))])
         order = arms.argsort()  # by age
@@ -353,37 +353,37 @@ class AdaptiveMutantUCB:
 
     def _drawn(self, parent: int | None) -> Arm:
         """The first new arm of a few draws."""
-        book = self.book
+        ledger = self.ledger
         if parent is None:
-            return self._unseen((book.draw(), ()) for _ in range(_DRAWS))
-        config = book.arms[parent].config
-        return self._unseen((book.space.mutate(config, book.rng), (parent,)) for _ in range(_DRAWS))
+            return self._unseen((ledger.draw(), ()) for _ in range(_DRAWS))
+        config = ledger.arms[parent].config
+        return self._unseen((ledger.space.mutate(config, ledger.rng), (parent,)) for _ in range(_DRAWS))
 
     def _unseen(self, options: Iterable[Option]) -> Arm:
         """The first config that is new; where none is, the space may be used up, and the best paused arm is trained on."""
-        arm = self.book.unseen(options)
+        arm = self.ledger.unseen(options)
         if arm is None and (paused := self._leader(self._paused)) is not None:
-            return self.book.arms[paused[1]]
-        return self._new(arm if arm is not None else self.book.sample())
+            return self.ledger.arms[paused[1]]
+        return self._new(arm if arm is not None else self.ledger.sample())
 
     def _finish(self) -> Pull | None:
         """With less than a full training left nothing new is begun: the best arm that can be trained to the end is."""
         arms = [arm for place in self._paused for arm in self._rankings[place].arms()]
-        able = [arm for arm in arms if self.max_steps - self.book.steps[arm] <= self.book.left]
+        able = [arm for arm in arms if self.max_steps - self.ledger.steps[arm] <= self.ledger.left]
         if not able:
             return None
         numbers = np.array(able)
         arm = int(numbers[self._scores(numbers).argmax()])
-        return self._train(self.book.arms[arm])
+        return self._train(self.ledger.arms[arm])
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The score: trained or mutated, the arm that is chosen next needs its checkpoint."""
-        if arm in self.book.failed or not self._rungs[arm]:
+        if arm in self.ledger.failed or not self._rungs[arm]:
             return -math.inf
         return float(self._scores(np.array([arm]))[0])
 
     def plan(self) -> list[Phase]:
-        budget, first = self.book.budget, self.initial * self.stops[0]
+        budget, first = self.ledger.budget, self.initial * self.stops[0]
         last = None if budget is None else self.max_steps - 1
         middle = None if budget is None else max(0, budget - first - (last or 0))
         return [
@@ -397,7 +397,7 @@ class AdaptiveMutantUCB:
 
     def state(self) -> State:
         return {
-            "book": self.book.state(),
+            "ledger": self.ledger.state(),
             "outlook": self._outlook.state(),
             "rankings": [ranking.state() for ranking in self._rankings],
             "averages": self._averages.all.copy(),
@@ -416,7 +416,7 @@ class AdaptiveMutantUCB:
         }
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self._outlook.load(state["outlook"])
         for ranking, part in zip(self._rankings, state["rankings"], strict=True):
             ranking.load(part)
@@ -430,8 +430,8 @@ class AdaptiveMutantUCB:
         self._straight, self._unfinished = set(state["straight"]), list(state["unfinished"])
         self._finals = [-math.inf if final is None else final for final in state["finals"]]
         if self._nursery is not None:
-            self._nursery = Nursery(self.book.space)
-            for arm in self.book.arms:
+            self._nursery = Nursery(self.ledger.space)
+            for arm in self.ledger.arms:
                 self._nursery.add(arm.config)
             self._nursery.forecast.load(state["forecast"])
 

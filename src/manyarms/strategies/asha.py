@@ -11,7 +11,7 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from .kit.bracket import Ladder, halvings
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
 from .kit.rung import Rung
@@ -57,7 +57,7 @@ class ASHA:
         self.min_steps = checks.whole("min_steps", min_steps, 1)
         if min_steps > max_steps:
             raise ValueError(f"min_steps must be at most max_steps={max_steps}, got {min_steps}")
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         if budget is not None and budget < max_steps:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
         cuts = halvings(max_steps, eta, min_steps)
@@ -65,36 +65,36 @@ class ASHA:
         self._first, *self._climbs = self._ladder.slices  # steps up to the first rung, and from each to the next
         self._rungs = [Rung(eta) for _ in self._climbs]  # by which arms are promoted: all but the last
         self._level = {stop: level for level, stop in enumerate(self._ladder.stops[:-1])}
-        self._standings = Standings(self.book)
+        self._standings = Standings(self.ledger)
 
     def ask(self) -> Pull | None:
-        book = self.book
-        left = book.left
+        ledger = self.ledger
+        left = ledger.left
         for rung, steps in zip(reversed(self._rungs), reversed(self._climbs), strict=True):
             if steps <= left and (arm := rung.candidate()) is not None:
                 rung.promote()
-                return book.open(book.arms[arm], steps)
-        return book.open(book.fresh(), self._first) if self._first <= left else None
+                return ledger.open(ledger.arms[arm], steps)
+        return ledger.open(ledger.fresh(), self._first) if self._first <= left else None
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        in_flight = len(self.book.in_flight)
-        reward = self.book.settle(pull, reward)
-        if len(self.book.in_flight) == in_flight:
+        in_flight = len(self.ledger.in_flight)
+        reward = self.ledger.settle(pull, reward)
+        if len(self.ledger.in_flight) == in_flight:
             return  # told before
         self._standings.tell(pull.arm.id, reward)
         if (level := self._level.get(pull.stop)) is not None:
-            self._rungs[level].add(pull.arm.id, reward, self.book.rng.random())
+            self._rungs[level].add(pull.arm.id, reward, self.ledger.rng.random())
 
     def best(self) -> Arm:
         """The arm with the best reward, however far it was trained."""
         return self._standings.best()
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """Highest for paused arms, by their rung, then by their rewards: each may yet be promoted."""
-        return self._standings.promise(arm, again=self.book.steps[arm] < self.max_steps)
+        return self._standings.priority(arm, again=self.ledger.steps[arm] < self.max_steps)
 
     def plan(self) -> list[Phase]:
-        budget, stops = self.book.budget, ", ".join(map(str, self._level))
+        budget, stops = self.ledger.budget, ", ".join(map(str, self._level))
         name = (
             f"random arms, promoted at {stops} of {self.max_steps} steps" if stops else "random arms, each trained to the end"
         )
@@ -102,8 +102,8 @@ class ASHA:
 
     def warning(self) -> str | None:
         """Promotions take arms to be compared with: a small budget ends before one gets through."""
-        book = self.book
-        if book.left >= self._first or not book.arms or max(book.steps) == self.max_steps:
+        ledger = self.ledger
+        if ledger.left >= self._first or not ledger.arms or max(ledger.steps) == self.max_steps:
             return None
         return (
             f"no arm was trained to the end, {self.max_steps} steps. Give a budget of at least {self._ladder.steps}, "
@@ -112,10 +112,10 @@ class ASHA:
 
     def state(self) -> State:
         rungs = [rung.state() for rung in self._rungs]
-        return {"book": self.book.state(), "standings": self._standings.state(), "rungs": rungs}
+        return {"ledger": self.ledger.state(), "standings": self._standings.state(), "rungs": rungs}
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self._standings.load(state["standings"])
         for rung, part in zip(self._rungs, state["rungs"], strict=True):
             rung.load(part)

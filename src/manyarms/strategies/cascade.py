@@ -15,11 +15,11 @@ from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
 from ..spaces import Joint
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import one_line
 from .pickers.extreme_ucb import ExtremeUCB
 from .pickers.picker import Picker
-from .protocol import Complete, Phase, complete, kind_of, restart, takes_mean
+from .protocol import ExtendedStrategy, Phase, extended, kind_of, restart, uses_mean
 
 _FEW = 5  # failures that say nothing yet
 
@@ -59,7 +59,7 @@ class Cascade:
 
     def __init__(
         self,
-        children: Mapping[str, Complete],
+        children: Mapping[str, ExtendedStrategy],
         picker: Picker | None = None,
         *,
         budget: int | None = None,
@@ -74,10 +74,10 @@ class Cascade:
             "budget": budget,
             "seed": seed,
         }
-        self.book = Book(_joint(self.children), budget, _most_steps(self.children, budget), seed)
+        self.ledger = Ledger(_joint(self.children), budget, _most_steps(self.children, budget), seed)
         for name, child in self.children.items():
             if self._seeds[name] is None:
-                restart(child, seed=child_seed(self.book.seed, name))
+                restart(child, seed=child_seed(self.ledger.seed, name))
         self._names = list(self.children)
         self.picker = copy.copy(picker)
         self.picker.start(len(self._names))
@@ -97,19 +97,19 @@ class Cascade:
         self.__init__(self.children, self.picker, **given)  # type: ignore[misc]
 
     def ask(self) -> Pull | None:
-        book = self.book
-        if book.left < 1:
+        ledger = self.ledger
+        if ledger.left < 1:
             return None
-        before = book.rng.bit_generator.state
+        before = ledger.rng.bit_generator.state
         able = self._able()
         while able:
-            place = self.picker.choose(book.rng, able)
+            place = self.picker.choose(ledger.rng, able)
             pull = self._step(place)
             if pull is not None:
                 self.picker.open(place)
                 return pull
             able.remove(place)
-        book.rng.bit_generator.state = before  # nothing was asked, so nothing was drawn
+        ledger.rng.bit_generator.state = before  # nothing was asked, so nothing was drawn
         return None
 
     def _able(self) -> list[int]:
@@ -119,29 +119,29 @@ class Cascade:
 
     def _step(self, place: int) -> Pull | None:
         """A pull of a child, as one of the cascade's own."""
-        child, book, arms = self.children[self._names[place]], self.book, self._arms[place]
-        with _within(child.book, book.left):
+        child, ledger, arms = self.children[self._names[place]], self.ledger, self._arms[place]
+        with _within(child.ledger, ledger.left):
             pull = child.ask()
         if pull is None:
             return None
         own = pull.arm
         if own.id not in arms:
             config = {"algorithm": self._names[place], "config": own.config}
-            arms[own.id] = book.add(config, tuple(arms[parent] for parent in own.parents if parent in arms)).id
+            arms[own.id] = ledger.add(config, tuple(arms[parent] for parent in own.parents if parent in arms)).id
             self._owners.append((place, own.id))
             self._bests.append(-math.inf)
             self._totals.append(0.0)
             self._counts.append(0)
-        return book.open(book.arms[arms[own.id]], pull.steps)
+        return ledger.open(ledger.arms[arms[own.id]], pull.steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        arm, in_flight = pull.arm.id, len(self.book.in_flight)
-        reward = self.book.settle(pull, reward)
-        if len(self.book.in_flight) == in_flight:
+        arm, in_flight = pull.arm.id, len(self.ledger.in_flight)
+        reward = self.ledger.settle(pull, reward)
+        if len(self.ledger.in_flight) == in_flight:
             return  # told before
         place, own = self._owners[arm]
         child = self.children[self._names[place]]
-        child.tell(Pull(child.book.arms[own], pull.start, pull.stop), reward)
+        child.tell(Pull(child.ledger.arms[own], pull.start, pull.stop), reward)
         self.picker.update(place, reward)
         if reward is None:
             self._failed[place] += 1
@@ -156,15 +156,15 @@ class Cascade:
         found = [arm for place in range(len(self._names)) if (arm := self._best_of(place)) is not None]
         if not found:
             raise NoResult("no pull has succeeded yet")
-        return self.book.arms[max(found, key=lambda arm: (arm not in self.book.failed, self._worth(arm)))]
+        return self.ledger.arms[max(found, key=lambda arm: (arm not in self.ledger.failed, self._worth(arm)))]
 
     def _worth(self, arm: int) -> float:
-        return self._totals[arm] / self._counts[arm] if self.takes_mean(arm) else self._bests[arm]
+        return self._totals[arm] / self._counts[arm] if self.uses_mean(arm) else self._bests[arm]
 
-    def takes_mean(self, arm: int) -> bool:
+    def uses_mean(self, arm: int) -> bool:
         """As the child that made the arm says."""
         place, own = self._owners[arm]
-        return takes_mean(self.children[self._names[place]], own)
+        return uses_mean(self.children[self._names[place]], own)
 
     def _best_of(self, place: int) -> int | None:
         try:
@@ -172,14 +172,14 @@ class Cascade:
         except NoResult:
             return None
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The child's own, brought to 0 to 1: its order among the child's arms; between children only a rough one."""
         place, own = self._owners[arm]
-        promise = self.children[self._names[place]].promise(own)
-        return 0.5 + 0.5 * promise / (1.0 + abs(promise)) if math.isfinite(promise) else promise
+        priority = self.children[self._names[place]].priority(own)
+        return 0.5 + 0.5 * priority / (1.0 + abs(priority)) if math.isfinite(priority) else priority
 
     def plan(self) -> list[Phase]:
-        return [Phase(f"pulls of {', '.join(self._names)}, as {self.picker} picks", None, self.book.budget)]
+        return [Phase(f"pulls of {', '.join(self._names)}, as {self.picker} picks", None, self.ledger.budget)]
 
     def warning(self) -> str | None:
         """What the children say, and which of them were left alone."""
@@ -194,7 +194,7 @@ class Cascade:
 
     def state(self) -> State:
         return {
-            "book": self.book.state(),
+            "ledger": self.ledger.state(),
             "picker": self.picker.state(),
             "children": {name: child.state() for name, child in self.children.items()},
             "owners": np.array(self._owners, dtype=np.int64).reshape(-1),
@@ -205,7 +205,7 @@ class Cascade:
         }
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self.picker.load(state["picker"])
         for name, child in self.children.items():
             child.load(state["children"][name])
@@ -219,22 +219,22 @@ class Cascade:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name!r}: {type(child).__name__}" for name, child in self.children.items())
         settings = {"picker": self.picker, "budget": self.settings["budget"], "seed": self.settings["seed"]}
-        return one_line(type(self).__name__, [f"{{{kinds}}}", f"{len(self.children)} children"], settings, self.book)
+        return one_line(type(self).__name__, [f"{{{kinds}}}", f"{len(self.children)} children"], settings, self.ledger)
 
 
 @contextmanager
-def _within(book: Book, left: float) -> Iterator[None]:
+def _within(ledger: Ledger, left: float) -> Iterator[None]:
     """While it is asked, a child knows what is left for it: so it ends as it would alone, with a last training say."""
-    own = book.budget
+    own = ledger.budget
     if math.isfinite(left):
-        book.budget = int(min(book.left, left)) + book.spent
+        ledger.budget = int(min(ledger.left, left)) + ledger.spent
     try:
         yield
     finally:
-        book.budget = own
+        ledger.budget = own
 
 
-def _checked(children: Any) -> dict[str, Complete]:
+def _checked(children: Any) -> dict[str, ExtendedStrategy]:
     if not isinstance(children, Mapping):
         raise TypeError(f"children must be a dict of names to strategies, got {children!r}")
     if not children:
@@ -242,9 +242,9 @@ def _checked(children: Any) -> dict[str, Complete]:
     for name, child in children.items():
         if not isinstance(name, str):
             raise TypeError(f"the names of children must be text, got {name!r}")
-        if isinstance(child, type) or complete(child) is None:
+        if isinstance(child, type) or extended(child) is None:
             raise TypeError(f"child {name!r} must be a strategy with all that the library's own have, got {child!r}")
-        if child.book.arms:
+        if child.ledger.arms:
             raise ValueError(f"child {name!r} must be fresh, got one that was asked already")
     if len(set(map(id, children.values()))) < len(children):
         raise ValueError(f"each child must be a strategy of its own, got one twice among {', '.join(map(repr, children))}")
@@ -257,13 +257,13 @@ def _checked_picker(picker: Any) -> Picker:
     return picker
 
 
-def _joint(children: Mapping[str, Complete]) -> Joint:
-    return Joint({name: child.book.space for name, child in children.items()})
+def _joint(children: Mapping[str, ExtendedStrategy]) -> Joint:
+    return Joint({name: child.ledger.space for name, child in children.items()})
 
 
-def _most_steps(children: Mapping[str, Complete], budget: int | None) -> int | None:
+def _most_steps(children: Mapping[str, ExtendedStrategy], budget: int | None) -> int | None:
     """The most steps that an arm may get; the budget must hold as many."""
-    most = {name: child.book.max_steps for name, child in children.items()}
+    most = {name: child.ledger.max_steps for name, child in children.items()}
     if budget is not None:
         checks.whole("budget", budget, 1)
         for name, steps in most.items():

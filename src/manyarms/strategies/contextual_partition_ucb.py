@@ -71,12 +71,12 @@ class ContextualPartitionUCB:
         self.c, self.s = checks.between("c", c, 0), checks.between("s", s, 0)
         self.factor = checks.between("factor", factor, 0)
         self._rounds = Rounds(space, budget, max_steps, seed, given=1)
-        self.book, self.max_steps = self._rounds.book, max_steps
+        self.ledger, self.max_steps = self._rounds.ledger, max_steps
         self._contexts = Contexts(schedule, max_steps)
         self._splits = LegalSplits(self._rounds.partition, self.alpha, self.l)
 
     def ask(self, context: int | None = None) -> Pull | None:
-        steps = self._contexts.steps(self._rounds.number, context, self.book.left)
+        steps = self._contexts.steps(self._rounds.number, context, self.ledger.left)
         return None if steps is None else self._rounds.play(self._beta(), steps, (self._contexts.code(steps),))
 
     def _beta(self) -> float:
@@ -84,7 +84,7 @@ class ContextualPartitionUCB:
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         if self._rounds.settle(pull, reward):
-            self._splits.refine(len(self.book.arms), self.book.rng)
+            self._splits.refine(len(self.ledger.arms), self.ledger.rng)
 
     def best(self) -> Arm:
         """The arm with the best reward, however far it was trained."""
@@ -103,11 +103,11 @@ class ContextualPartitionUCB:
         """Where on the cube of contexts and arms each pull is, and its value from 0 to 1: NaN in flight."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
-    def promise(self, arm: int) -> float:
-        return self._rounds.promise(arm)
+    def priority(self, arm: int) -> float:
+        return self._rounds.priority(arm)
 
     def plan(self) -> list[Phase]:
-        return [Phase("new arms, each trained as long as the schedule says", self.book.budget, self.book.budget)]
+        return [Phase("new arms, each trained as long as the schedule says", self.ledger.budget, self.ledger.budget)]
 
     def warning(self) -> str | None:
         return None

@@ -81,12 +81,12 @@ class ContextualTreeUCB:
         self.v1, self.v2 = checks.between("v1", v1, 0), checks.between("v2", v2, 0)
         self.v3 = checks.finite("v3", v3)
         self._rounds = Rounds(space, budget, max_steps, seed, given=1)
-        self.book, self.max_steps = self._rounds.book, max_steps
+        self.ledger, self.max_steps = self._rounds.ledger, max_steps
         self._contexts = Contexts(schedule, max_steps)
         self._tree = RegressionTree(self._rounds.partition, eta, min_leaf, min_split, refit)
 
     def ask(self, context: int | None = None) -> Pull | None:
-        steps = self._contexts.steps(self._rounds.number, context, self.book.left)
+        steps = self._contexts.steps(self._rounds.number, context, self.ledger.left)
         return None if steps is None else self._rounds.play(self._beta(steps), steps, (self._contexts.code(steps),))
 
     def _beta(self, steps: int) -> float:
@@ -94,7 +94,7 @@ class ContextualTreeUCB:
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         if self._rounds.settle(pull, reward):
-            self._tree.learn(pull.arm.id, self.book.rng)
+            self._tree.learn(pull.arm.id, self.ledger.rng)
 
     def best(self) -> Arm:
         """The arm with the best reward, however far it was trained."""
@@ -114,11 +114,11 @@ class ContextualTreeUCB:
         """Where on the cube of contexts and arms each pull is, and its value from 0 to 1: NaN in flight."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
-    def promise(self, arm: int) -> float:
-        return self._rounds.promise(arm)
+    def priority(self, arm: int) -> float:
+        return self._rounds.priority(arm)
 
     def plan(self) -> list[Phase]:
-        return [Phase("new arms, each trained as long as the schedule says", self.book.budget, self.book.budget)]
+        return [Phase("new arms, each trained as long as the schedule says", self.ledger.budget, self.ledger.budget)]
 
     def warning(self) -> str | None:
         return None

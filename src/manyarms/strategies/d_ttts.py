@@ -16,7 +16,7 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.arrays import Column
 from .kit.beta_laws import Floats, log_best
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
 from .kit.scaling import ScaledRewards
 from .protocol import Phase
@@ -109,7 +109,7 @@ class DTTTS:
         seed: int | None = None,
     ) -> None:
         self.settings = {"budget": budget, "beta": beta, "max_steps": max_steps, "recommend": recommend, "seed": seed}
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         self.beta = checks.between("beta", beta, 0, 1)
         self.recommend = checks.one_of("recommend", recommend, _RULES)
         self._pulls = Column(float)  # by arm: N, told
@@ -121,35 +121,35 @@ class DTTTS:
         self._best: int | None = None  # until the next reward
 
     def ask(self) -> Pull | None:
-        book = self.book
-        if book.left < 1:
+        ledger = self.ledger
+        if ledger.left < 1:
             return None
         awake = np.flatnonzero(self._awake.all)
-        fresh = book.spent + 1 - len(book.arms)  # t - |L|: one arm was queried in each round, this one included
-        chosen = top_two(*self._posteriors(awake), fresh, self.beta, book.rng)
-        arm = book.arms[awake[chosen]] if chosen < len(awake) else self._new(awake)
+        fresh = ledger.spent + 1 - len(ledger.arms)  # t - |L|: one arm was queried in each round, this one included
+        chosen = top_two(*self._posteriors(awake), fresh, self.beta, ledger.rng)
+        arm = ledger.arms[awake[chosen]] if chosen < len(awake) else self._new(awake)
         if arm.id == len(self._pulls.all):
             for column in (self._pulls, self._successes, self._sums, self._awake):
                 column.append(0)
         self._awake[arm.id] = False
-        return book.open(arm, 1)
+        return ledger.open(arm, 1)
 
     def _new(self, awake: Any) -> Arm:
         """A new arm; where the space has none left, the pseudo-arm stands for nothing, and one of the others is chosen."""
-        book = self.book
-        arm = book.unseen((book.draw(), ()) for _ in range(_TRIES))
+        ledger = self.ledger
+        arm = ledger.unseen((ledger.draw(), ()) for _ in range(_TRIES))
         if arm is None and len(awake):
-            arm = book.arms[awake[top_two(*self._posteriors(awake), 0, self.beta, book.rng)]]
-        return book.sample() if arm is None else arm
+            arm = ledger.arms[awake[top_two(*self._posteriors(awake), 0, self.beta, ledger.rng)]]
+        return ledger.sample() if arm is None else arm
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.book.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward)
         self._best = None
         if reward is None:
             return
-        arm, coin = pull.arm.id, self.book.rng.random()
+        arm, coin = pull.arm.id, self.ledger.rng.random()
         self._pulls[arm] += 1
-        self._awake[arm] = self.book.can_train(arm)
+        self._awake[arm] = self.ledger.can_train(arm)
         self._coins.append(coin)
         if self._rewards.tell(arm, reward):
             self._count()
@@ -160,7 +160,7 @@ class DTTTS:
 
     def _count(self) -> None:
         """Add up what all rewards are worth now."""
-        arms, values, n = self._rewards.arms.all, self._rewards.values, len(self.book.arms)
+        arms, values, n = self._rewards.arms.all, self._rewards.values, len(self.ledger.arms)
         self._successes.all[:] = np.bincount(arms, self._coins.all < values, n)
         self._sums.all[:] = np.bincount(arms, values, n)
 
@@ -168,13 +168,13 @@ class DTTTS:
         """As `recommend` says, among the arms that never failed, if any."""
         if self._best is None:
             self._best = self._recommended()
-        return self.book.arms[self._best]
+        return self.ledger.arms[self._best]
 
     def _recommended(self) -> int:
         rewarded = np.flatnonzero(self._pulls.all)
         if not len(rewarded):
             raise NoResult("no pull has succeeded yet")
-        sound = rewarded[~np.isin(rewarded, list(self.book.failed))]
+        sound = rewarded[~np.isin(rewarded, list(self.ledger.failed))]
         arms = sound if len(sound) else rewarded
         means = (1.0 + self._sums.all[arms]) / (2.0 + self._pulls.all[arms])
         scores = _RULES[self.recommend](*self._posteriors(arms), means)
@@ -184,35 +184,35 @@ class DTTTS:
         pulls, successes = self._pulls.all[arms], self._successes.all[arms]
         return 1.0 + successes, 1.0 + pulls - successes
 
-    def takes_mean(self, arm: int) -> bool:
+    def uses_mean(self, arm: int) -> bool:
         """Always: to the paper rewards are draws from one law."""
         return True
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The mean of its posterior and one standard deviation: where its draws are when they are large."""
         pulls = self._pulls[arm]
-        if not pulls or arm in self.book.failed or pulls == self.book.max_steps:
+        if not pulls or arm in self.ledger.failed or pulls == self.ledger.max_steps:
             return -math.inf
         mean = (1.0 + self._successes[arm]) / (2.0 + pulls)
         return float(mean + math.sqrt(mean * (1.0 - mean) / (3.0 + pulls)))
 
     def plan(self) -> list[Phase]:
-        return [Phase("one step of an arm or of a new one, as its posterior deserves", self.book.budget, self.book.budget)]
+        return [Phase("one step of an arm or of a new one, as its posterior deserves", self.ledger.budget, self.ledger.budget)]
 
     def warning(self) -> str | None:
         return None
 
     def state(self) -> State:
-        return {"book": self.book.state(), "rewards": self._rewards.state(), "coins": self._coins.all.copy()}
+        return {"ledger": self.ledger.state(), "rewards": self._rewards.state(), "coins": self._coins.all.copy()}
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
-        self._pulls = Column.of(np.array(self.book.steps, dtype=float))
+        self.ledger.load(state["ledger"])
+        self._pulls = Column.of(np.array(self.ledger.steps, dtype=float))
         self._successes, self._sums = Column.of(0.0 * self._pulls.all), Column.of(0.0 * self._pulls.all)
         self._rewards.load(state["rewards"])
         self._coins = Column.of(state["coins"])
         self._count()
-        self._awake = Column.of(np.array([self.book.can_train(arm) for arm in range(len(self.book.arms))], dtype=bool))
+        self._awake = Column.of(np.array([self.ledger.can_train(arm) for arm in range(len(self.ledger.arms))], dtype=bool))
         self._best = None
 
     __repr__ = strategy_repr

@@ -12,7 +12,7 @@ from .. import checks
 from ..core import Arm, Pull
 from .kit.bracket import Ladder, halvings
 from .kit.brackets import Brackets, spares
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
 from .protocol import Phase
 
@@ -50,9 +50,9 @@ class Hyperband:
         self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.eta = checks.whole("eta", eta, 2)
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         smaller = spares(halvings(max_steps, eta), max_steps, eta)
-        self._brackets = Brackets(self.book, ladders(max_steps, eta), smaller)
+        self._brackets = Brackets(self.ledger, ladders(max_steps, eta), smaller)
 
     def ask(self) -> Pull | None:
         return self._brackets.ask()
@@ -64,9 +64,9 @@ class Hyperband:
         """The arm with the best reward, however far it was trained."""
         return self._brackets.best()
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """Highest for the arms of open brackets, by their steps, then by their rewards."""
-        return self._brackets.promise(arm)
+        return self._brackets.priority(arm)
 
     def plan(self) -> list[Phase]:
         return self._brackets.plan()

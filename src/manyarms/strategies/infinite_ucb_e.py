@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
 from .kit.upper_bounds import UpperBounds
 from .protocol import Phase
@@ -121,7 +121,7 @@ class InfiniteUCBE:
             "max_steps": max_steps,
             "seed": seed,
         }
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         checks.between("alpha", alpha, 0, 1)
         horizon = _USUAL_BUDGET if budget is None else budget
         self.initial = theory_initial(horizon, alpha) if initial is None else checks.whole("initial", initial, 1)
@@ -130,43 +130,43 @@ class InfiniteUCBE:
         if exploration is None:
             exploration = theory_exploration(horizon, self.initial)
         self.exploration = checks.between("exploration", exploration, 0)
-        self._bounds = UpperBounds(self.book, self.exploration)
+        self._bounds = UpperBounds(self.ledger, self.exploration)
 
     def ask(self) -> Pull | None:
-        book, bounds = self.book, self._bounds
-        if book.left < 1:
+        ledger, bounds = self.ledger, self._bounds
+        if ledger.left < 1:
             return None
         # The first K pulls, not until there are K arms: a small space may not have so many.
-        first = None if book.spent < self.initial else bounds.first()
-        arm = book.sample() if first is None else book.arms[first]
+        first = None if ledger.spent < self.initial else bounds.first()
+        arm = ledger.sample() if first is None else ledger.arms[first]
         bounds.choose(arm.id)
         bounds.drop(arm.id)  # asleep: its own tell brings it back
-        return book.open(arm, 1)
+        return ledger.open(arm, 1)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.book.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward)
         if reward is None:
             return
         arm = pull.arm.id
         self._bounds.add(arm, reward)
-        if self.book.can_train(arm):
+        if self.ledger.can_train(arm):
             self._bounds.rank(arm)
 
     def best(self) -> Arm:
         """The largest mean among the arms that never failed, if any."""
-        return self.book.arms[self._bounds.largest_mean()]
+        return self.ledger.arms[self._bounds.largest_mean()]
 
-    def takes_mean(self, arm: int) -> bool:
+    def uses_mean(self, arm: int) -> bool:
         """Always: to the paper rewards are draws from one law."""
         return True
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The upper bound; none for an arm trained to the end."""
-        finished = self.book.steps[arm] == self.book.max_steps
-        return -math.inf if finished else self._bounds.promise(arm)
+        finished = self.ledger.steps[arm] == self.ledger.max_steps
+        return -math.inf if finished else self._bounds.priority(arm)
 
     def plan(self) -> list[Phase]:
-        budget = self.book.budget
+        budget = self.ledger.budget
         rest = None if budget is None else budget - self.initial
         return [
             Phase("initial arms, one step each", self.initial, self.initial),
@@ -177,10 +177,10 @@ class InfiniteUCBE:
         return None
 
     def state(self) -> State:
-        return {"book": self.book.state(), **self._bounds.state()}
+        return {"ledger": self.ledger.state(), **self._bounds.state()}
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self._bounds.load(state)
 
     __repr__ = strategy_repr

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
 from .kit.upper_bounds import UpperBounds
 from .kit.upper_bounds import upper_bound as upper_bound
@@ -74,7 +74,7 @@ class MutantUCB:
             "train_probability": train_probability,
             "seed": seed,
         }
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.exploration = checks.between("exploration", exploration, 0)
         if not callable(train_probability):
@@ -90,75 +90,75 @@ class MutantUCB:
                 f"budget must be at least {smallest}: one step for each of {self.initial} initial arms, "
                 f"then max_steps={max_steps} of the best; got {budget}"
             )
-        self._bounds = UpperBounds(self.book, self.exploration)  # N_k counts trainings and mutations
+        self._bounds = UpperBounds(self.ledger, self.exploration)  # N_k counts trainings and mutations
         self._finalist: int | None = None
 
     def ask(self) -> Pull | None:
-        book = self.book
-        if book.budget is None or book.spent <= book.budget - self.max_steps:  # t = 1 .. T-N+1
+        ledger = self.ledger
+        if ledger.budget is None or ledger.spent <= ledger.budget - self.max_steps:  # t = 1 .. T-N+1
             return self._explore()
         return self._finish()
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.book.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward)
         arm = pull.arm.id
         if reward is not None:
             self._bounds.add(arm, reward)
             self._bounds.rank(arm)
-        elif arm in self.book.failed:
+        elif arm in self.ledger.failed:
             self._bounds.drop(arm)
 
     def best(self) -> Arm:
         """The finalist once there is one; before, the largest mean among the arms that never failed, if any."""
-        book = self.book
-        if self._finalist is not None and self._finalist not in book.failed:
-            return book.arms[self._finalist]
-        return book.arms[self._bounds.largest_mean()]
+        ledger = self.ledger
+        if self._finalist is not None and self._finalist not in ledger.failed:
+            return ledger.arms[self._finalist]
+        return ledger.arms[self._bounds.largest_mean()]
 
     def _explore(self) -> Pull:
         self._finalist = None  # there is one already where the budget was raised after the end
-        if len(self.book.arms) < self.initial:
-            return self._train(self.book.sample())
+        if len(self.ledger.arms) < self.initial:
+            return self._train(self.ledger.sample())
         while (arm := self._bounds.first()) is not None:
             if self._mutates(arm):
                 self._bounds.choose(arm)
                 self._bounds.rank(arm)
-                return self._train(self.book.mutant(arm))
-            if arm not in self.book.in_flight:
-                return self._train(self.book.arms[arm])
+                return self._train(self.ledger.mutant(arm))
+            if arm not in self.ledger.in_flight:
+                return self._train(self.ledger.arms[arm])
             self._bounds.drop(arm)  # asleep: its own tell brings it back
-        return self._train(self.book.sample())
+        return self._train(self.ledger.sample())
 
     def _mutates(self, arm: int) -> bool:
-        trained = self.book.steps[arm]
-        draw = self.book.rng.random()
+        trained = self.ledger.steps[arm]
+        draw = self.ledger.rng.random()
         return trained >= self.max_steps or draw >= self._train_probability(trained, self.max_steps)
 
     def _train(self, arm: Arm) -> Pull:
         self._bounds.choose(arm.id)
-        pull = self.book.open(arm, 1)
+        pull = self.ledger.open(arm, 1)
         if pull.start:
             self._bounds.rank(arm.id)
         return pull
 
     def _finish(self) -> Pull | None:
-        book = self.book
-        if book.left < 1 or book.in_flight:
+        ledger = self.ledger
+        if ledger.left < 1 or ledger.in_flight:
             return None
-        if len(book.failed) == len(book.arms):
-            return self._train(book.sample())
+        if len(ledger.failed) == len(ledger.arms):
+            return self._train(ledger.sample())
         finalist = self.best().id
-        if book.steps[finalist] >= self.max_steps:
+        if ledger.steps[finalist] >= self.max_steps:
             return None
         self._finalist = finalist
-        return self._train(book.arms[finalist])
+        return self._train(ledger.arms[finalist])
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The upper bound: trained or mutated, the arm that is chosen next needs its checkpoint."""
-        return self._bounds.promise(arm)
+        return self._bounds.priority(arm)
 
     def plan(self) -> list[Phase]:
-        budget = self.book.budget
+        budget = self.ledger.budget
         middle = None if budget is None else budget - self.max_steps + 1 - self.initial
         last = None if budget is None else self.max_steps - 1
         return [
@@ -169,7 +169,7 @@ class MutantUCB:
 
     def warning(self) -> str | None:
         """The paper's trap: with slow curves a young mutant never beats its parent's mean, and nothing is trained on."""
-        arms, budget = len(self.book.arms), self.book.budget
+        arms, budget = len(self.ledger.arms), self.ledger.budget
         if budget is None or self.max_steps < 4 or arms <= max(budget / 2, self.initial):  # with N < 4 it is so on any curve
             return None
         return (
@@ -178,10 +178,10 @@ class MutantUCB:
         )
 
     def state(self) -> State:
-        return {"book": self.book.state(), **self._bounds.state(), "finalist": self._finalist}
+        return {"ledger": self.ledger.state(), **self._bounds.state(), "finalist": self._finalist}
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self._bounds.load(state)
         self._finalist = state["finalist"]
 

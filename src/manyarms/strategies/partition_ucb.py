@@ -71,11 +71,11 @@ class PartitionUCB:
         self.c, self.s = checks.between("c", c, 0), checks.between("s", s, 0)
         self.factor = checks.between("factor", factor, 0)
         self._rounds = Rounds(space, budget, max_steps, seed)
-        self.book = self._rounds.book
+        self.ledger = self._rounds.ledger
         self._splits = LegalSplits(self._rounds.partition, self.alpha, self.l)
 
     def ask(self) -> Pull | None:
-        if self.book.left < self.max_steps:
+        if self.ledger.left < self.max_steps:
             return None
         return self._rounds.play(self._beta(), self.max_steps)
 
@@ -84,7 +84,7 @@ class PartitionUCB:
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         if self._rounds.settle(pull, reward):
-            self._splits.refine(len(self.book.arms), self.book.rng)
+            self._splits.refine(len(self.ledger.arms), self.ledger.rng)
 
     def best(self) -> Arm:
         """The arm with the largest reward."""
@@ -98,8 +98,8 @@ class PartitionUCB:
         """Where on the unit cube each arm is, and its reward from 0 to 1: NaN in flight, the worst so far where it failed."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
-    def promise(self, arm: int) -> float:
-        return self._rounds.promise(arm)
+    def priority(self, arm: int) -> float:
+        return self._rounds.priority(arm)
 
     def plan(self) -> list[Phase]:
         return [self._rounds.whole_trainings()]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from ..core import Arm, Pull
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 
 
 class Strategy(Protocol):
@@ -34,21 +34,21 @@ class Phase:
     steps: int | None
 
 
-class Complete(Strategy, Protocol):
+class ExtendedStrategy(Strategy, Protocol):
     """What the library's own strategies offer beyond the three methods.
 
     One that is not made of a space and its settings alone also has `restart(**changed)`, which does what the function does.
-    One that takes rewards for repeated measurements of one value also has `takes_mean(arm)`.
+    One that takes rewards for repeated measurements of one value also has `uses_mean(arm)`.
 
     Attributes:
-        book: its space, seed, budget and counts. Setting `book.budget` makes it go on to another total.
+        ledger: its space, seed, budget and counts. Setting `ledger.budget` makes it go on to another total.
         settings: the keyword arguments as they were given, so that the same strategy can be made again.
     """
 
-    book: Book
+    ledger: Ledger
     settings: dict[str, Any]
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """How likely the arm is to be pulled again, on any scale: who keeps a checkpoint when disk is short."""
 
     def plan(self) -> list[Phase]:
@@ -64,20 +64,20 @@ class Complete(Strategy, Protocol):
         """Be in the state that another strategy with the same arguments gave."""
 
 
-def restart(strategy: Complete, **changed: Any) -> None:
+def restart(strategy: ExtendedStrategy, **changed: Any) -> None:
     """Put a strategy back to its beginning, with some settings changed."""
     if hasattr(strategy, "restart"):  # it is made of more than a space and settings
         strategy.restart(**changed)
         return
-    type(strategy).__init__(strategy, strategy.book.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
+    type(strategy).__init__(strategy, strategy.ledger.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
 
 
-def takes_mean(strategy: Strategy, arm: int) -> bool:
+def uses_mean(strategy: Strategy, arm: int) -> bool:
     """Whether the arm is worth the mean of its rewards, which are repeated measurements of one value, and not the best one.
 
     False where the strategy does not say: rewards are then points of a learning curve.
     """
-    says = getattr(strategy, "takes_mean", None)
+    says = getattr(strategy, "uses_mean", None)
     return bool(says(arm)) if says is not None else False
 
 
@@ -92,7 +92,7 @@ def kind_of(part: Any) -> str:
     return kind.__name__ if is_built_in(part) else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def complete(strategy: Strategy) -> Complete | None:
-    """The strategy as a `Complete` one; None if it has only ask, tell and best."""
-    names = ("book", "settings", "promise", "plan", "warning", "state", "load")
-    return cast(Complete, strategy) if all(hasattr(strategy, name) for name in names) else None
+def extended(strategy: Strategy) -> ExtendedStrategy | None:
+    """The strategy as a `ExtendedStrategy` one; None if it has only ask, tell and best."""
+    names = ("ledger", "settings", "priority", "plan", "warning", "state", "load")
+    return cast(ExtendedStrategy, strategy) if all(hasattr(strategy, name) for name in names) else None

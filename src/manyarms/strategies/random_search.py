@@ -7,7 +7,7 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
 from .protocol import Phase
 
@@ -32,31 +32,31 @@ class RandomSearch:
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int = 1, seed: int | None = None) -> None:
         self.settings = {"budget": budget, "max_steps": max_steps, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         if budget is not None and budget < max_steps:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
         self._best: tuple[int, float] | None = None
 
     def ask(self) -> Pull | None:
-        if self.book.left < self.max_steps:
+        if self.ledger.left < self.max_steps:
             return None
-        return self.book.open(self.book.sample(), self.max_steps)
+        return self.ledger.open(self.ledger.sample(), self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.book.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward)
         if reward is not None and (self._best is None or reward > self._best[1]):
             self._best = pull.arm.id, reward
 
     def best(self) -> Arm:
         if self._best is None:
             raise NoResult("no pull has succeeded yet")
-        return self.book.arms[self._best[0]]
+        return self.ledger.arms[self._best[0]]
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         return 0.0  # no arm is pulled twice
 
     def plan(self) -> list[Phase]:
-        budget = self.book.budget
+        budget = self.ledger.budget
         arms = None if budget is None else budget // self.max_steps
         return [Phase("random arms, each trained to the end", arms, None if arms is None else arms * self.max_steps)]
 
@@ -64,10 +64,10 @@ class RandomSearch:
         return None
 
     def state(self) -> State:
-        return {"book": self.book.state(), "best": self._best}
+        return {"ledger": self.ledger.state(), "best": self._best}
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self._best = state["best"] and tuple(state["best"])
 
     __repr__ = strategy_repr

@@ -12,7 +12,7 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from .kit.entries import Entry, pack, unpack
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
 from .protocol import Phase
@@ -69,9 +69,9 @@ class SteadyStateEA:
             "seed": seed,
         }
         self.max_steps = checks.whole("max_steps", max_steps, 1)
-        self.book = Book(space, budget, max_steps, seed)
+        self.ledger = Ledger(space, budget, max_steps, seed)
         self._parents = 1 if checks.flag("mutation_only", mutation_only) else 2
-        if not mutation_only and not callable(getattr(self.book.space, "crossover", None)):
+        if not mutation_only and not callable(getattr(self.ledger.space, "crossover", None)):
             raise ValueError(f"space must have crossover(a, b, rng), or mutation_only be True; got {space!r} without crossover")
         self.tournament = checks.whole("tournament", tournament, 1)
         if population is None:
@@ -86,22 +86,22 @@ class SteadyStateEA:
             )
         self._members: list[Entry] = []  # a heap with the worst first
         self._second: tuple[int, int] | None = None  # the parents of a second child still to be made
-        self._standings = Standings(self.book)
+        self._standings = Standings(self.ledger)
 
     def ask(self) -> Pull | None:
-        book = self.book
-        if book.left < self.max_steps:
+        ledger = self.ledger
+        if ledger.left < self.max_steps:
             return None
-        first = len(book.arms) - len(book.failed) < self.population
-        arm = book.sample() if first or len(self._members) < self._parents else self._child()
-        return book.open(arm, self.max_steps)
+        first = len(ledger.arms) - len(ledger.failed) < self.population
+        arm = ledger.sample() if first or len(self._members) < self._parents else self._child()
+        return ledger.open(arm, self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.book.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward)
         if reward is None:
             return
         self._standings.tell(pull.arm.id, reward)
-        member = (reward, self.book.rng.random(), pull.arm.id)
+        member = (reward, self.ledger.rng.random(), pull.arm.id)
         if len(self._members) < self.population:
             heappush(self._members, member)
         elif reward > self._members[0][0]:
@@ -112,24 +112,24 @@ class SteadyStateEA:
         return self._standings.best()
 
     def _child(self) -> Arm:
-        book, members = self.book, self._members
+        ledger, members = self.ledger, self._members
         if self._second is not None:
             (a, b), self._second = self._second, None
-            return book.crossed(a, b)
-        place = winner(members, self.tournament, book.rng)
+            return ledger.crossed(a, b)
+        place = winner(members, self.tournament, ledger.rng)
         a = members[place][2]
         if self._parents == 1:
-            return book.mutant(a)
-        b = members[winner(members, self.tournament, book.rng, rival=place)][2]
+            return ledger.mutant(a)
+        b = members[winner(members, self.tournament, ledger.rng, rival=place)][2]
         self._second = b, a
-        return book.crossed(a, b)
+        return ledger.crossed(a, b)
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The better the higher: no arm is trained on, but the members are the best, and a child may begin from their state."""
-        return self._standings.promise(arm, again=False)
+        return self._standings.priority(arm, again=False)
 
     def plan(self) -> list[Phase]:
-        budget, first = self.book.budget, self.population * self.max_steps
+        budget, first = self.ledger.budget, self.population * self.max_steps
         children = None if budget is None else budget // self.max_steps - self.population
         return [
             Phase("the first population, each arm trained to the end", self.population, first),
@@ -138,7 +138,7 @@ class SteadyStateEA:
 
     def warning(self) -> str | None:
         """Evolution takes many more arms than its population."""
-        budget = self.book.budget
+        budget = self.ledger.budget
         if budget is None or self.population <= 2 or 2 * self.population * self.max_steps <= budget:
             return None
         return (
@@ -149,10 +149,10 @@ class SteadyStateEA:
     def state(self) -> State:
         second = None if self._second is None else list(self._second)
         own = {"members": pack(self._members), "second": second}
-        return {"book": self.book.state(), "standings": self._standings.state(), **own}
+        return {"ledger": self.ledger.state(), "standings": self._standings.state(), **own}
 
     def load(self, state: State) -> None:
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self._standings.load(state["standings"])
         self._members = unpack(state["members"])
         self._second = None if state["second"] is None else (state["second"][0], state["second"][1])

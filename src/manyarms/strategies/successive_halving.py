@@ -11,7 +11,7 @@ from .. import checks
 from ..core import Arm, Pull
 from .kit.bracket import Ladder, halvings
 from .kit.brackets import Brackets, spares
-from .kit.ledger import Book, State
+from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
 from .protocol import Phase
 
@@ -68,8 +68,8 @@ class SuccessiveHalving:
         cuts = halvings(max_steps, eta, min_steps)
         self.initial = eta**cuts if initial is None else checks.whole("initial", initial, 1)
         cuts = min(cuts, halvings(self.initial, eta))
-        self.book = Book(space, budget, max_steps, seed)
-        self._brackets = Brackets(self.book, [Ladder.of(self.initial, cuts, max_steps, eta)], spares(cuts, max_steps, eta))
+        self.ledger = Ledger(space, budget, max_steps, seed)
+        self._brackets = Brackets(self.ledger, [Ladder.of(self.initial, cuts, max_steps, eta)], spares(cuts, max_steps, eta))
 
     def ask(self) -> Pull | None:
         return self._brackets.ask()
@@ -81,9 +81,9 @@ class SuccessiveHalving:
         """The arm with the best reward, however far it was trained."""
         return self._brackets.best()
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """Highest for the arms of open brackets, by their steps, then by their rewards."""
-        return self._brackets.promise(arm)
+        return self._brackets.priority(arm)
 
     def plan(self) -> list[Phase]:
         return self._brackets.plan()

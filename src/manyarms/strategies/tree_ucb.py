@@ -75,17 +75,17 @@ class TreeUCB:
         }
         self.v = checks.between("v", v, 0)
         self._rounds = Rounds(space, budget, max_steps, seed)
-        self.book, self.max_steps = self._rounds.book, max_steps
+        self.ledger, self.max_steps = self._rounds.ledger, max_steps
         self._tree = RegressionTree(self._rounds.partition, eta, min_leaf, min_split, refit)
 
     def ask(self) -> Pull | None:
-        if self.book.left < self.max_steps:
+        if self.ledger.left < self.max_steps:
             return None
         return self._rounds.play(tree_confidence(self._rounds.number, self.v), self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         if self._rounds.settle(pull, reward):
-            self._tree.learn(pull.arm.id, self.book.rng)
+            self._tree.learn(pull.arm.id, self.ledger.rng)
 
     def best(self) -> Arm:
         """The arm with the largest reward."""
@@ -99,8 +99,8 @@ class TreeUCB:
         """Where on the unit cube each arm is, and its reward from 0 to 1: NaN in flight, the worst so far where it failed."""
         return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
 
-    def promise(self, arm: int) -> float:
-        return self._rounds.promise(arm)
+    def priority(self, arm: int) -> float:
+        return self._rounds.priority(arm)
 
     def plan(self) -> list[Phase]:
         return [self._rounds.whole_trainings()]

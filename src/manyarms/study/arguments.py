@@ -14,7 +14,7 @@ from ..errors import ManyarmsWarning
 from ..runners import InlineRunner, ProcessRunner, Runner
 from ..runners.execute import Function, takes_config
 from ..runners.pull_limit import REMAINING
-from ..strategies import complete
+from ..strategies import extended
 
 _RUNNER = ("start", "submit", "collect", "now", "close")
 
@@ -26,8 +26,8 @@ def check_strategy(strategy: Any) -> None:
     missing = [name for name in ("ask", "tell", "best") if not callable(getattr(strategy, name, None))]
     if missing:
         raise TypeError(f"strategy must have the methods ask, tell and best, got {strategy!r} without {missing[0]}")
-    known = complete(strategy)
-    if known is not None and known.book.arms:
+    known = extended(strategy)
+    if known is not None and known.ledger.arms:
         raise ValueError("strategy must be fresh, got one that was asked already")
 
 

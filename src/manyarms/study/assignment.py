@@ -14,35 +14,35 @@ from ..core import Outcome, Pull
 from ..errors import CheckpointLost, ManyarmsWarning
 from ..runners.execute import Function, retrain
 from ..runners.task import Task
-from ..strategies import takes_mean
-from .counts import Flight
+from ..strategies import uses_mean
+from .counts import InFlight
 from .recommendation import best_state
-from .replay import Knowledge
+from .replay import StudyState
 
 
-class Saves:
+class Assignment:
     """Makes tasks of pulls, and takes over what their outcomes saved.
 
     Args:
         checkpoints: the files.
-        knowledge: what the journal says about them.
+        state: what the journal says about them.
         seed: of the study.
         lasting: what is saved must outlive a power cut: not where the journal itself is in memory.
     """
 
-    def __init__(self, checkpoints: Checkpoints, knowledge: Knowledge, seed: int, lasting: bool = True) -> None:
+    def __init__(self, checkpoints: Checkpoints, state: StudyState, seed: int, lasting: bool = True) -> None:
         self.checkpoints = checkpoints
         self._lasting = lasting
-        self._knowledge = knowledge
-        self._tally = knowledge.tally
+        self._state = state
+        self._counts = state.counts
         self._seed = seed
         self._lost: set[str] = set()  # found corrupt or missing by a pull that wanted to load them
         self._warned = False
-        checkpoints.sweep(self._tally.needed())  # unfinished ones of a killed process, and those no longer needed
+        checkpoints.sweep(self._counts.needed())  # unfinished ones of a killed process, and those no longer needed
 
     def task(self, pull: Pull, slots: int) -> Task:
         """All that a worker needs to run a pull, where up to `slots` run at once."""
-        arm, flight = pull.arm.id, self._tally.in_flight[pull.arm.id]
+        arm, flight = pull.arm.id, self._counts.in_flight[pull.arm.id]
         if excess := self.checkpoints.shortage(slots):
             self._evict(excess)
         name = self.checkpoints.new_name(arm, pull.stop)
@@ -66,7 +66,7 @@ class Saves:
         self.checkpoints.drop([checkpoint])
         self._lost.add(checkpoint)
 
-    def settle(self, outcome: Outcome, flight: Flight) -> None:
+    def settle(self, outcome: Outcome, flight: InFlight) -> None:
         """Take over what a pull saved, and drop what that has replaced."""
         arm = outcome.pull.arm
         self.checkpoints.release(arm.id)
@@ -83,19 +83,19 @@ class Saves:
 
     def _kept(self, arm: int) -> set[str | None]:
         """The states of an arm that are kept: its newest, to train on, and its best."""
-        record = self._tally.arms[arm]
+        record = self._counts.arms[arm]
         return {record.checkpoint, self._best_state(arm)[0]}
 
     def _best_state(self, arm: int) -> tuple[str | None, int]:
         """The checkpoint with the best state of an arm, and its step."""
-        return best_state(self._tally.arms[arm], takes_mean(self._knowledge.strategy, arm))
+        return best_state(self._counts.arms[arm], uses_mean(self._state.strategy, arm))
 
     def check(self, function: Function) -> None:
         """Let a function that can tell refuse to go on with what another one saved."""
         check_saved = getattr(function, "check_saved", None)
         if check_saved is None:
             return
-        for record in self._tally.arms.values():
+        for record in self._counts.arms.values():
             path = None if record.checkpoint is None else self._find_sound(record.checkpoint)
             if path is not None:
                 check_saved(path)
@@ -111,13 +111,13 @@ class Saves:
             return _loaded(arm, path, function)
         if function is None:
             raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
-        parts = recipe(self._tally.arms, arm, step, self._seed, self._find_sound)
+        parts = recipe(self._counts.arms, arm, step, self._seed, self._find_sound)
         with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
             return _loaded(arm, retrain(function, parts, Path(scratch))[arm], function)
 
-    def _recipe(self, pull: Pull, flight: Flight) -> tuple[Slice, ...]:
+    def _recipe(self, pull: Pull, flight: InFlight) -> tuple[Slice, ...]:
         """What to train again first: the arm itself if its state is gone, its parent if a pull asked for that in vain."""
-        arms = self._tally.arms
+        arms = self._counts.arms
         if flight.previous is not None and self._find(flight.previous) is None:
             return recipe(arms, pull.arm.id, pull.start, self._seed, self._find)
         if flight.parent in self._lost:
@@ -133,18 +133,18 @@ class Saves:
 
     def _leased(self) -> set[str]:
         """The checkpoints that pulls in flight may load."""
-        flights = self._tally.in_flight.values()
+        flights = self._counts.in_flight.values()
         return {name for flight in flights for name in (flight.previous, flight.parent) if name is not None}
 
     def _evict(self, excess: int) -> None:
-        arms, known = self._tally.arms, self._knowledge.complete
+        arms, known = self._counts.arms, self._state.extended
         states = ((name, id) for id, record in arms.items() for name in (record.best_checkpoint, record.checkpoint))
         owner = {name: id for name, id in states if name is not None}
         needed = self._leased()
-        if self._tally.pulls and (best := self._best_state(self._knowledge.strategy.best().id)[0]) is not None:
+        if self._counts.pulls and (best := self._best_state(self._state.strategy.best().id)[0]) is not None:
             needed.add(best)
-        promise = known.promise if known is not None else lambda arm: float(arms[arm].steps)
-        self.checkpoints.evict(excess, owner, promise, needed)
+        priority = known.priority if known is not None else lambda arm: float(arms[arm].steps)
+        self.checkpoints.evict(excess, owner, priority, needed)
 
     def _warn(self, message: str) -> None:
         if not self._warned:

@@ -76,7 +76,7 @@ class ArmRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
+class InFlight:
     """A pull that was asked for and not yet told, the checkpoints it may load, and the best one of its arm so far."""
 
     pull: Pull
@@ -85,7 +85,7 @@ class Flight:
     best: str | None
 
 
-class Tally:
+class Counts:
     """Counts of a study, kept up by its events.
 
     Args:
@@ -113,7 +113,7 @@ class Tally:
         self.pulls = 0
         self.reasons: Counter[str] = Counter()
         self.arms: dict[int, ArmRecord] = {}
-        self.in_flight: dict[int, Flight] = {}
+        self.in_flight: dict[int, InFlight] = {}
         self.budget: dict[str, Any] | None = None
 
     @property
@@ -124,7 +124,7 @@ class Tally:
     def __repr__(self) -> str:
         arms, running = len(self.arms), len(self.in_flight)
         totals = f"pulls={self.pulls}, failures={self.failures}, steps={self.steps}, seconds={self.seconds:.6g}"
-        return f"Tally(arms={arms}, {totals}, in_flight={running})"
+        return f"Counts(arms={arms}, {totals}, in_flight={running})"
 
     def count(self, event: Event, arm: Arm | None = None) -> None:
         """Count one event; `arm` saves making the arm of an asked pull again."""
@@ -147,7 +147,7 @@ class Tally:
             source = self.arms[record.arm.parents[0]]
             record.born_at, parent = source.steps, source.checkpoint
         pull = Pull(record.arm, event.start, event.stop)
-        self.in_flight[event.arm] = Flight(pull, record.checkpoint, parent, record.best_checkpoint)
+        self.in_flight[event.arm] = InFlight(pull, record.checkpoint, parent, record.best_checkpoint)
 
     def _ended(self, event: Event) -> None:
         assert event.arm is not None and event.start is not None and event.stop is not None
@@ -192,7 +192,7 @@ class Tally:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.load(Tally("maximize").state(), [])  # the direction is not part of it
+        self.load(Counts("maximize").state(), [])  # the direction is not part of it
 
     def state(self) -> dict[str, Any]:
         """The counts as JSON; the arms' configs are the strategy's to keep."""
@@ -213,7 +213,8 @@ class Tally:
         for id, *row in state["arms"]:
             self.arms[id] = _record(arms[id], row)
         self.in_flight = {
-            id: Flight(Pull(arms[id], start, stop), *map(_check_name, names)) for id, start, stop, *names in state["in_flight"]
+            id: InFlight(Pull(arms[id], start, stop), *map(_check_name, names))
+            for id, start, stop, *names in state["in_flight"]
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..journal import Event
-from .counts import Tally
+from .counts import Counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +25,9 @@ def arm_status(running: bool, failed: bool, steps: int, max_steps: int | None) -
     return "done" if max_steps is not None and steps >= max_steps else "paused"
 
 
-def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
+def arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, Any]]:
     """A row for each arm, in the order they were made."""
-    for id, record in tally.arms.items():
+    for id, record in counts.arms.items():
         yield {
             "arm": id,
             "parents": list(record.arm.parents),
@@ -35,14 +35,14 @@ def arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
             "reward": record.reward,
             "best_reward": record.best_reward,
             "best_step": record.best_step if record.best_reward is not None else None,
-            "status": arm_status(id in tally.in_flight, record.failed, record.steps, max_steps),
+            "status": arm_status(id in counts.in_flight, record.failed, record.steps, max_steps),
             "config": record.arm.config,
         }
 
 
-def flat_arm_rows(tally: Tally, max_steps: int | None) -> Iterator[dict[str, Any]]:
+def flat_arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, Any]]:
     """A row for each arm, with a column for each value of its config and for each metric of its last pull."""
-    for row, record in zip(arm_rows(tally, max_steps), tally.arms.values(), strict=True):
+    for row, record in zip(arm_rows(counts, max_steps), counts.arms.values(), strict=True):
         config = row.pop("config")
         columns = _named("config", flattened(config)) if isinstance(config, dict) else {"config": config}
         size = {"checkpoint_bytes": record.checkpoint_bytes}

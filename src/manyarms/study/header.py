@@ -9,7 +9,7 @@ from typing import Any
 from ..core import new_study_id
 from ..errors import StorageError, StudyMismatch
 from ..journal import Journal
-from ..strategies import Strategy, complete, kind_of, restart
+from ..strategies import Strategy, extended, kind_of, restart
 from ..version import __version__
 from .restore import as_json, described, own_parts
 from .restore import restored_strategy as restored_strategy
@@ -29,8 +29,8 @@ def make_header(
     strategy: Strategy, seed: int, direction: str, bounds: tuple[float, float] | None, **notes: Any
 ) -> dict[str, Any]:
     """The header of a new study; `notes` are kept, but not compared when it is opened again."""
-    known = complete(strategy)
-    space = described(known.book.space) if known is not None else None
+    known = extended(strategy)
+    space = described(known.ledger.space) if known is not None else None
     header = {
         "id": new_study_id(),
         "manyarms": __version__,
@@ -72,7 +72,7 @@ def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_g
 
 def settle_strategy(strategy: Strategy, header: Mapping[str, Any]) -> None:
     """Put the strategy to where the study began: with the budget and seed it had then."""
-    settings, known = header["settings"], complete(strategy)
+    settings, known = header["settings"], extended(strategy)
     if settings is not None and known is not None:
         restart(known, budget=settings["budget"], seed=settings["seed"])
 

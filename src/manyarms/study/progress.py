@@ -35,8 +35,8 @@ class Progress:
         from rich.console import Console  # rich takes a while to import, and a silent study needs none
 
         console = self._console or Console(stderr=True)
-        tally = self._study.tally
-        self._began, self._steps_before, self._pulls_before = time.monotonic(), tally.steps, tally.pulls + tally.failures
+        counts = self._study.counts
+        self._began, self._steps_before, self._pulls_before = time.monotonic(), counts.steps, counts.pulls + counts.failures
         if console.is_jupyter:
             self._open_in_notebook()
         elif console.is_terminal:
@@ -57,7 +57,7 @@ class Progress:
         self._bar = Progress(*columns, *clock, console=console)
         self._bar.start()
         name = safe_text(self._study.name).replace("[", r"\[")
-        self._task = self._bar.add_task(name, total=self._total, completed=self._study.tally.steps, line="")
+        self._task = self._bar.add_task(name, total=self._total, completed=self._study.counts.steps, line="")
 
     @property
     def is_live(self) -> bool:
@@ -70,7 +70,7 @@ class Progress:
         if not self.is_live or (now < self._next and not final):
             return
         self._next = now + _EVERY
-        seconds, steps = now - self._began, self._study.tally.steps
+        seconds, steps = now - self._began, self._study.counts.steps
         line = self._line(seconds)
         if self._bar is not None:
             self._bar.update(self._task, completed=steps, line=line)
@@ -80,12 +80,12 @@ class Progress:
             self._notebook.update(_plain(f"{safe_text(self._study.name)}: {line}{left}"), raw=True)
 
     def _line(self, seconds: float) -> str:
-        tally = self._study.tally
-        rate = (tally.pulls + tally.failures - self._pulls_before) / max(seconds, 1e-9)
-        best = f"best {self._study.best_reward:.5g}" if tally.pulls else "no reward yet"
-        steps = f"{tally.steps}/{self._total} steps" if self._total is not None else f"{tally.steps} steps"
-        failed = f" · {tally.failures} failed" if tally.failures else ""
-        return f"{best} · {len(tally.arms)} arms · {steps} · {rate:.1f} pulls/s{failed}"
+        counts = self._study.counts
+        rate = (counts.pulls + counts.failures - self._pulls_before) / max(seconds, 1e-9)
+        best = f"best {self._study.best_reward:.5g}" if counts.pulls else "no reward yet"
+        steps = f"{counts.steps}/{self._total} steps" if self._total is not None else f"{counts.steps} steps"
+        failed = f" · {counts.failures} failed" if counts.failures else ""
+        return f"{best} · {len(counts.arms)} arms · {steps} · {rate:.1f} pulls/s{failed}"
 
     def __exit__(self, *error: object) -> None:
         self.update(final=True)

@@ -6,8 +6,8 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
-from ..strategies import Strategy, takes_mean
-from .counts import ArmRecord, Tally
+from ..strategies import Strategy, uses_mean
+from .counts import ArmRecord, Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ def stored_recommendation(text: str) -> Recommendation | None:
     return found if whole and isinstance(found.reward, float) and math.isfinite(found.reward) else None
 
 
-def recommend(strategy: Strategy, tally: Tally) -> Recommendation:
+def recommend(strategy: Strategy, counts: Counts) -> Recommendation:
     """What the strategy recommends now. `NoResult` if no pull has succeeded."""
     arm = strategy.best().id
-    return recommended(tally.arms[arm], takes_mean(strategy, arm))
+    return recommended(counts.arms[arm], uses_mean(strategy, arm))
 
 
 def recommended(record: ArmRecord, by_mean: bool) -> Recommendation:

@@ -15,12 +15,12 @@ from ..core import Pull
 from ..errors import StorageError, StudyMismatch
 from ..journal import Event, Journal
 from ..spaces import to_json
-from ..strategies import Strategy, complete, restart
+from ..strategies import Strategy, extended, restart
 from ..strategies.kit.scaling import Bounded
-from .counts import Tally, asked_event
+from .counts import Counts, asked_event
 
 
-class Knowledge:
+class StudyState:
     """A strategy that is fed a journal, as it is written or as it is read back.
 
     Args:
@@ -31,31 +31,31 @@ class Knowledge:
 
     def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
         self.strategy = strategy
-        self.complete = complete(strategy)
+        self.extended = extended(strategy)
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
-        self.tally = Tally(direction)
+        self.counts = Counts(direction)
 
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
         """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
         pull = self.strategy.ask() if context is None else cast(Any, self.strategy).ask(context=context)
         if pull is None:
             return None
-        is_new = pull.arm.id not in self.tally.arms
-        space = self.complete.book.space if self.complete is not None else None
+        is_new = pull.arm.id not in self.counts.arms
+        space = self.extended.ledger.space if self.extended is not None else None
         event = asked_event(pull, to_json(space, pull.config) if is_new else None, is_new)
         if context is not None:
             event = replace(event, data={**event.data, "context": int(context)})
-        self.tally.count(event, pull.arm)
+        self.counts.count(event, pull.arm)
         return pull, event
 
     def learn(self, event: Event) -> None:
         """Take in the end of a pull."""
         assert event.arm is not None
         if event.reward is not None and not math.isfinite(event.reward):
-            raise StorageError(f"event {self.tally.events} of the journal is corrupt: the reward is {event.reward}")
-        pull = self.tally.in_flight[event.arm].pull
-        self.tally.count(event)
+            raise StorageError(f"event {self.counts.events} of the journal is corrupt: the reward is {event.reward}")
+        pull = self.counts.in_flight[event.arm].pull
+        self.counts.count(event)
         self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
 
     def _turned(self, reward: float) -> float:
@@ -65,9 +65,9 @@ class Knowledge:
 
     def change_budget(self, event: Event) -> None:
         """Continue to another total."""
-        self.tally.count(event)
-        if self.complete is not None:
-            self.complete.book.budget = event.data["budget"]
+        self.counts.count(event)
+        if self.extended is not None:
+            self.extended.ledger.budget = event.data["budget"]
 
     def replay(self, journal: Journal, use_snapshot: bool = True, until: int | None = None) -> None:
         """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it.
@@ -77,13 +77,13 @@ class Knowledge:
             use_snapshot: Start from the snapshot.
             until: The number of events to replay; None means all.
         """
-        snapshot = journal.snapshot() if use_snapshot and self.complete is not None else None
+        snapshot = journal.snapshot() if use_snapshot and self.extended is not None else None
         if snapshot is not None and (until is None or snapshot[0] <= until):
             self._load_or_begin_again(snapshot[1])
-        since = self.tally.events
+        since = self.counts.events
         for event in islice(journal.events(since), None if until is None else until - since):
             if event.kind == "asked":
-                self._ask_again(event, self.tally.events)
+                self._ask_again(event, self.counts.events)
             elif event.kind == "budget":
                 self.change_budget(event)
             else:
@@ -91,12 +91,12 @@ class Knowledge:
 
     def _load_or_begin_again(self, text: str) -> None:
         """A snapshot that cannot be read costs time, nothing else: the whole journal is replayed instead."""
-        assert self.complete is not None
+        assert self.extended is not None
         try:
             self.load(text)
         except (LookupError, TypeError, ValueError, AttributeError):
-            restart(self.complete)
-            self.tally.clear()
+            restart(self.extended)
+            self.counts.clear()
 
     def _ask_again(self, event: Event, number: int) -> None:
         answer = self.ask(event.data.get("context"))
@@ -109,15 +109,15 @@ class Knowledge:
 
     def state(self) -> str:
         """All of it as text: JSON, with arrays in base64."""
-        assert self.complete is not None
-        return json.dumps({"tally": self.tally.state(), "strategy": self.complete.state()}, default=_write_array)
+        assert self.extended is not None
+        return json.dumps({"counts": self.counts.state(), "strategy": self.extended.state()}, default=_write_array)
 
     def load(self, text: str) -> None:
         """Take back what `state` gave."""
         state = json.loads(text, object_hook=_read_array)
-        assert self.complete is not None
-        self.complete.load(state["strategy"])
-        self.tally.load(state["tally"], self.complete.book.arms)
+        assert self.extended is not None
+        self.extended.load(state["strategy"])
+        self.counts.load(state["counts"], self.extended.ledger.arms)
 
 
 def describe(event: Event) -> str:

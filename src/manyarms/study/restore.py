@@ -9,7 +9,7 @@ from typing import Any
 from .. import strategies
 from ..errors import StudyMismatch
 from ..spaces import restorable, restore
-from ..strategies import Cascade, Complete, Picker, Strategy, complete, is_built_in
+from ..strategies import Cascade, ExtendedStrategy, Picker, Strategy, extended, is_built_in
 from ..version import __version__
 
 Place = tuple[str, ...]
@@ -19,7 +19,7 @@ _FUNCTION = "function "
 """How the text begins that stands for a function in a header."""
 
 _KINDS = [kind for kind in map(vars(strategies).get, strategies.__all__) if isinstance(kind, type)]
-_STRATEGIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if hasattr(kind, "plan") and kind is not Complete}
+_STRATEGIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if hasattr(kind, "plan") and kind is not ExtendedStrategy}
 _PICKERS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if issubclass(kind, Picker) and kind is not Picker}
 
 
@@ -59,7 +59,7 @@ def own_parts(strategy: Strategy, description: Any) -> list[list[str]]:
 def _own_parts(strategy: Strategy, place: Place) -> Iterator[Place]:
     if not is_built_in(strategy):
         yield (*place, "strategy")
-    known = complete(strategy)
+    known = extended(strategy)
     for name, value in known.settings.items() if known is not None else ():
         if callable(value):
             yield (*place, name)

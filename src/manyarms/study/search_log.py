@@ -45,13 +45,13 @@ class SearchLog:
         self._stopped_early = 0
 
     def __enter__(self) -> SearchLog:
-        tally = self._study.tally
+        counts = self._study.counts
         self._began = self._next_status = self._next_best = self._clock()
         self._next_status += _STATUS_EVERY
-        self._before = tally.pulls + tally.failures
-        rewards = [record.best_reward for record in tally.arms.values() if record.best_reward is not None]
+        self._before = counts.pulls + counts.failures
+        rewards = [record.best_reward for record in counts.arms.values() if record.best_reward is not None]
         self._best = max(rewards, key=lambda reward: self._sign * reward, default=None)
-        start = f"resumed from {tally.events} events, {tally.steps} steps spent" if tally.events else "new"
+        start = f"resumed from {counts.events} events, {counts.steps} steps spent" if counts.events else "new"
         self._log(logging.INFO, f"{self._study.header['strategy']}, budget {self._limits()}, {start}")
         return self
 
@@ -73,7 +73,7 @@ class SearchLog:
         ended = "ended" if kind is None else f"ended by {kind.__name__}"
         ended = "ended early" if kind is not None and issubclass(kind, KeyboardInterrupt) else ended
         early = f", {self._stopped_early} stopped early by a time limit" if self._stopped_early else ""
-        best = self._recommended() if kind is None and self._study.tally.pulls else ""
+        best = self._recommended() if kind is None and self._study.counts.pulls else ""
         self._log(logging.INFO, f"{ended} after {self._clock() - self._began:.1f} s: {self._counts()}{early}{best}")
 
     # -- inside
@@ -94,7 +94,7 @@ class SearchLog:
             return
         self._reasons.add(reason)
         if len(self._reasons) > _MOST_REASONS:
-            self._log(logging.WARNING, "pulls fail for more reasons, which are not logged: see study.tally.reasons")
+            self._log(logging.WARNING, "pulls fail for more reasons, which are not logged: see study.counts.reasons")
         else:
             self._log(logging.WARNING, f"a pull of arm {outcome.pull.arm.id} failed: {reason}")
 
@@ -112,13 +112,13 @@ class SearchLog:
         return "" if self._best is None else f", best reward {self._best:.6g}"
 
     def _counts(self) -> str:
-        tally, total = self._study.tally, self._study.budget
-        steps = f"{tally.steps} steps" if total is None else f"{tally.steps} of {total} steps"
-        return f"{steps}, {len(tally.arms)} arms, {tally.pulls} pulls, {tally.failures} failed"
+        counts, total = self._study.counts, self._study.budget
+        steps = f"{counts.steps} steps" if total is None else f"{counts.steps} of {total} steps"
+        return f"{steps}, {len(counts.arms)} arms, {counts.pulls} pulls, {counts.failures} failed"
 
     def _rate(self, now: float) -> float:
-        tally = self._study.tally
-        return (tally.pulls + tally.failures - self._before) / max(now - self._began, 1e-9)
+        counts = self._study.counts
+        return (counts.pulls + counts.failures - self._before) / max(now - self._began, 1e-9)
 
     def _limits(self) -> str:
         limits = self._study.limits

@@ -24,20 +24,20 @@ from ..runners.execute import BadReward, Function, read_value
 from ..runners.loop import run
 from ..runners.task import Task
 from ..safe_text import storable_text
-from ..strategies import Strategy, complete
+from ..strategies import Strategy, extended
 from .arguments import RunArguments, check_checkpoints, check_remaining, check_strategy, run_arguments, warn_about_steps
-from .assignment import Saves
+from .assignment import Assignment
 from .counts import ended_event
 from .header import check_same, make_header, settle_strategy, stored_header, study_name
 from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
 from .outcomes import checked_outcome, has_ended, is_same_config
 from .plan import Plan
 from .progress import Progress
-from .replay import Knowledge
+from .replay import StudyState
 from .search_log import SearchLog, shown_level
 from .time_limits import TimeLimited
 from .view import StudyView
-from .writer import Turns, learn_from_others
+from .write_access import WriteAccess, learn_from_others
 
 _SNAPSHOT_EVERY = 20_000  # events; later, whenever half as many again have come
 _SNAPSHOT_LAST = 2_000  # events since the last snapshot that make another one at the end worth while
@@ -101,8 +101,8 @@ class Study(StudyView):
             raise TypeError(f"origin must be a dict or None, got {origin!r}")
         self.strategy = strategy
         self.direction = direction
-        known = complete(strategy)
-        wanted = known.book.budget if known is not None else None
+        known = extended(strategy)
+        wanted = known.ledger.budget if known is not None else None
         storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
         journal = open_journal(storage, study_name(name))
         checkpoints = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints(checkpoints or None)
@@ -114,20 +114,20 @@ class Study(StudyView):
             root = checkpoints.root or (Path(self._temporary.name) if self._temporary else usual_root(journal))
             limits = {} if self._budget is None else self._budget.as_json()
             header = self._open(journal, bounds, root, limits=limits, origin=origin)
-            knowledge = Knowledge(strategy, direction, bounds)
-            knowledge.replay(journal)
-            checkpoints.open(owner_of(journal, header), knowledge.tally.needed(), root)
+            state = StudyState(strategy, direction, bounds)
+            state.replay(journal)
+            checkpoints.open(owner_of(journal, header), state.counts.needed(), root)
         except BaseException:
             journal.close()
             raise
         header = {**header, "checkpoints": str(checkpoints.directory)}  # wherever they are now
-        super().__init__(journal, header, knowledge.tally, knowledge)
-        self._knowledge: Knowledge = knowledge
+        super().__init__(journal, header, state.counts, state)
+        self._state: StudyState = state
         self.seed: int = header["seed"]
         self._pending: list[Event] = []  # not yet in the journal: asks wait for the next commit, which costs a disk sync
         self._unlearned: list[tuple[Outcome, Event]] = []  # ended, but not yet in the journal
-        self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
-        self._snapshot_covers = self._recommendation_covers = self.tally.events
+        self._orphans = deque(flight.pull for flight in self.counts.in_flight.values())
+        self._snapshot_covers = self._recommendation_covers = self.counts.events
         self._function: Function | None = None
         self._callbacks: Sequence[Callback] = ()
         self._progress: Progress | None = None
@@ -136,8 +136,8 @@ class Study(StudyView):
         self._running = False  # inside `optimize`
         self._torn = False  # interrupted where what is in memory may differ from what is in the journal
         self.interrupted = False
-        self._saves = Saves(checkpoints, knowledge, self.seed, lasting=not isinstance(journal, MemoryJournal))
-        self._turns = Turns(journal)
+        self._assignment = Assignment(checkpoints, state, self.seed, lasting=not isinstance(journal, MemoryJournal))
+        self._access = WriteAccess(journal)
         self._set_budget(wanted, self._budget)
         if self._pending:
             self._commit()
@@ -156,15 +156,15 @@ class Study(StudyView):
             return self._ask(context)
 
     def _ask(self, context: int | None) -> Pull | None:
-        if self._budget is not None and not self._budget.allows(self.tally.seconds, self.tally.cost):
+        if self._budget is not None and not self._budget.allows(self.counts.seconds, self.counts.cost):
             return None
         while self._orphans:
             pull = self._orphans.popleft()
-            flight = self.tally.in_flight.get(pull.arm.id)
+            flight = self.counts.in_flight.get(pull.arm.id)
             if flight is not None and flight.pull is pull:  # else its result came meanwhile, from who ran it before
                 return pull
         try:
-            answer = self._knowledge.ask(context)
+            answer = self._state.ask(context)
             if answer is None:
                 return None
             self._pending.append(answer[1])
@@ -214,10 +214,10 @@ class Study(StudyView):
 
     def _is_awaited(self, pull: Pull) -> bool:
         """Whether the pull is in flight; False if it has ended. `ValueError` if this study never asked for it."""
-        space = self._knowledge.complete.book.space if self._knowledge.complete is not None else None
-        arm, record = pull.arm.id, self.tally.arms.get(pull.arm.id)
+        space = self._state.extended.ledger.space if self._state.extended is not None else None
+        arm, record = pull.arm.id, self.counts.arms.get(pull.arm.id)
         if record is not None and is_same_config(space, record.arm.config, pull.config):
-            flight = self.tally.in_flight.get(arm)
+            flight = self.counts.in_flight.get(arm)
             if flight is not None and (flight.pull.start, flight.pull.stop) == (pull.start, pull.stop):
                 return True
             asked = ("asked", arm, pull.start, pull.stop)
@@ -246,36 +246,36 @@ class Study(StudyView):
         if self._running:
             yield
             return
-        taken = self._turns.take()
-        with self._turns.writing():
+        taken = self._access.take()
+        with self._access.writing():
             try:
                 self._catch_up()
                 if taken:
                     self._open_checkpoints()
             except BaseException:
-                self._turns.release()
+                self._access.release()
                 raise
             yield
 
     def _catch_up(self) -> None:
         """Learn what other objects appended to the journal."""
         unwritten = len(self._pending) - len(self._unlearned)  # of the events that are counted
-        if not self._turns.has_others(self.tally.events - unwritten):
+        if not self._access.has_others(self.counts.events - unwritten):
             return
-        limits = self.tally.budget
+        limits = self.counts.budget
         try:
-            self._orphans.extend(learn_from_others(self._knowledge, self.journal, self.header, diverged=bool(self._pending)))
+            self._orphans.extend(learn_from_others(self._state, self.journal, self.header, diverged=bool(self._pending)))
         except BaseException:
             self._torn = True
             raise
         self._pending, self._unlearned = [], []
-        if self.tally.budget != limits:
+        if self.counts.budget != limits:
             self._budget = None if self.limits is None else self.limits.beyond_steps()
-        self._snapshot_covers = self._recommendation_covers = self.tally.events
+        self._snapshot_covers = self._recommendation_covers = self.counts.events
 
     def _open_checkpoints(self) -> None:
         """See what others saved and deleted."""
-        checkpoints, needed = self._saves.checkpoints, self.tally.needed()
+        checkpoints, needed = self._assignment.checkpoints, self.counts.needed()
         checkpoints.open(owner_of(self.journal, self.header), needed, checkpoints.directory.parent)
         checkpoints.sweep(needed)
 
@@ -301,21 +301,21 @@ class Study(StudyView):
         try:
             self._leave_tidy()
         finally:
-            self._turns.release()
+            self._access.release()
 
     def _leave_tidy(self) -> None:
-        if not self._torn and not self._pending and self._recommendation_covers < self.tally.events:
+        if not self._torn and not self._pending and self._recommendation_covers < self.counts.events:
             self._save_recommendation()  # not where the last write failed: a server that is gone would be waited for again
-        self._saves.checkpoints.tidy()
+        self._assignment.checkpoints.tidy()
 
     def _set_budget(self, steps: int | None, limits: Budget | None) -> None:
         """Record new totals, unless they are those that the study has."""
-        known = self._knowledge.complete
+        known = self._state.extended
         newest = {} if self.limits is None else self.limits.as_json()
         given = {} if limits is None else limits.as_json()
-        if (known is not None and known.book.budget != steps) or newest != given:
+        if (known is not None and known.ledger.budget != steps) or newest != given:
             self._pending.append(Event("budget", data={"budget": steps, **given}))
-            self._knowledge.change_budget(self._pending[-1])
+            self._state.change_budget(self._pending[-1])
         self._budget = limits
 
     def _commit(self) -> None:
@@ -330,17 +330,17 @@ class Study(StudyView):
             appended = True
             self._pending = []
             for outcome, event in self._unlearned:
-                flight = self.tally.in_flight[outcome.pull.arm.id]
-                self._knowledge.learn(event)
-                self._saves.settle(outcome, flight)
+                flight = self.counts.in_flight[outcome.pull.arm.id]
+                self._state.learn(event)
+                self._assignment.settle(outcome, flight)
             learned, self._unlearned = self._unlearned, []
         except BaseException as error:
             self._torn = appended or not isinstance(error, Exception)
             raise
         due = max(_SNAPSHOT_EVERY, self._snapshot_covers // 2)
-        if self.tally.events - self._snapshot_covers >= due and self._knowledge.complete is not None:
+        if self.counts.events - self._snapshot_covers >= due and self._state.extended is not None:
             self._save_snapshot()
-        if self.tally.events - self._recommendation_covers >= max(_RECOMMENDATION_EVERY, self.tally.events // 50):
+        if self.counts.events - self._recommendation_covers >= max(_RECOMMENDATION_EVERY, self.counts.events // 50):
             self._save_recommendation()
         if self._log is not None:
             self._log.update(outcome for outcome, _ in learned)
@@ -352,28 +352,28 @@ class Study(StudyView):
 
     def _save_snapshot(self) -> None:
         """A speed-up only: where it cannot be written the journal is enough."""
-        self._snapshot_covers = self.tally.events
+        self._snapshot_covers = self.counts.events
         with suppress(StorageError):
-            self.journal.save_snapshot(self.tally.events, self._knowledge.state())
+            self.journal.save_snapshot(self.counts.events, self._state.state())
 
     def _save_recommendation(self) -> None:
         """So that a reader need not replay the journal to know the best arm. A speed-up only, as a snapshot is."""
-        self._recommendation_covers = self.tally.events
-        if self.tally.pulls:
+        self._recommendation_covers = self.counts.events
+        if self.counts.pulls:
             with suppress(StorageError):
-                self.journal.save_recommendation(self.tally.events, self.recommendation().text())
+                self.journal.save_recommendation(self.counts.events, self.recommendation().text())
 
     # -- models
 
     def task(self, pull: Pull, slots: int = 1) -> Task:
         """All that a worker needs to run a pull, where up to `slots` run at once."""
         with self._held():
-            return self._saves.task(pull, slots)
+            return self._assignment.task(pull, slots)
 
     def lose(self, checkpoint: str) -> None:
         """A checkpoint turned out to be corrupt."""
         with self._held():
-            self._saves.lose(checkpoint)
+            self._assignment.lose(checkpoint)
 
     def best_model(self, function: Function | None = None) -> Any:
         """The trained model: what the recommended arm saved at `best_step`.
@@ -386,7 +386,7 @@ class Study(StudyView):
 
     def model(self, arm: int, function: Function | None = None) -> Any:
         """The model of any arm at its best step, as `best_model` returns it for the recommended one."""
-        return self._saves.model(arm, function or self._function)
+        return self._assignment.model(arm, function or self._function)
 
     # -- running
 
@@ -454,18 +454,18 @@ class Study(StudyView):
         check_remaining(pull_timeout, timeout, self._time_budget if total is None else total.seconds)
         warn_about_steps(function, self.max_steps)
         with self._writing():
-            self._saves.check(function)
+            self._assignment.check(function)
             self._function, self._callbacks = function, arguments.callbacks
             self._stopped = self.interrupted = False
             if total is not None:
                 self._set_budget(total.steps, total.beyond_steps())
             self._commit()  # also what an earlier call could not write, a full disk say
-            self._orphans = deque(flight.pull for flight in self.tally.in_flight.values())
+            self._orphans = deque(flight.pull for flight in self.counts.in_flight.values())
             self._run(function, arguments)
             self._finish()
 
     def _checked_total(self, total: Budget) -> Budget:
-        if total.steps is not None and self._knowledge.complete is None:
+        if total.steps is not None and self._state.extended is None:
             raise ValueError(
                 f"budget in steps is counted by the strategy, which has none here: give seconds or cost, got {total}"
             )
@@ -479,7 +479,7 @@ class Study(StudyView):
     def _run(self, function: Function, arguments: RunArguments) -> None:
         runner = Abandoning(arguments.runner)
         runner.start(function)
-        limited = TimeLimited(runner, arguments.limit, self._time_budget, self.tally)
+        limited = TimeLimited(runner, arguments.limit, self._time_budget, self.counts)
 
         def stopped() -> bool:
             return self._stopped or limited.left() <= 0
@@ -520,39 +520,39 @@ class Study(StudyView):
 
     def _finish(self) -> None:
         """At the end of a run: make the next opening fast, and say what the user should know."""
-        known = self._knowledge.complete
-        if known is not None and self.tally.events - self._snapshot_covers >= _SNAPSHOT_LAST:
+        known = self._state.extended
+        if known is not None and self.counts.events - self._snapshot_covers >= _SNAPSHOT_LAST:
             self._save_snapshot()
         self._save_recommendation()
         if known is not None and (warning := known.warning()) is not None:
             warnings.warn(warning, ManyarmsWarning, stacklevel=3)
-        if self.tally.failures and not self.tally.pulls:
+        if self.counts.failures and not self.counts.pulls:
             raise NoResult(self._no_result())
 
     def plan(self) -> Plan:
         """What will be spent where, and what is spent already."""
-        known = self._knowledge.complete
+        known = self._state.extended
         phases = tuple(known.plan()) if known is not None else ()
-        return Plan(phases, known.book.budget if known is not None else None, self.tally.steps)
+        return Plan(phases, known.ledger.budget if known is not None else None, self.counts.steps)
 
     def close(self) -> None:
         """Close the storage. What abandoned pulls and an in-memory study saved is deleted."""
         if self._closed:
             return
-        holds = self._turns.is_writer
+        holds = self._access.is_writer
         try:
             if holds:
                 self._leave_tidy()
         finally:
             super().close()
-            self._saves.checkpoints.close(tidy=holds)
+            self._assignment.checkpoints.close(tidy=holds)
         if self._temporary is not None:
             self._temporary.cleanup()
 
     def _open(self, journal: Journal, bounds: tuple[float, float] | None, root: Path, **notes: Any) -> Mapping[str, Any]:
         """The study's header: written if it is new, compared if it is not. Puts the strategy to where the study began."""
-        known, header = complete(self.strategy), stored_header(journal)
-        seed = known.book.seed if known is not None else _seed_of(self.strategy)
+        known, header = extended(self.strategy), stored_header(journal)
+        seed = known.ledger.seed if known is not None else _seed_of(self.strategy)
         new = make_header(self.strategy, seed, self.direction, bounds, **notes)
         if header is None:
             new["checkpoints"] = noted(root, owner_of(journal, new))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..budget import Budget
 from ..safe_text import safe_text
-from .counts import Tally
+from .counts import Counts
 
 if TYPE_CHECKING:
     from .view import StudyView
@@ -16,43 +16,50 @@ if TYPE_CHECKING:
 _LONGEST = 80  # characters of a name that may be anybody's
 
 
-def remaining(limits: Budget | None, tally: Tally) -> dict[str, float]:
+def remaining(limits: Budget | None, counts: Counts) -> dict[str, float]:
     """What is left of each limit that there is; 0 where it is reached."""
     if limits is None:
         return {}
     totals = {"steps": limits.steps, **limits.as_json()}
-    spent = {"steps": tally.steps, "seconds": tally.seconds, "cost": tally.cost}
+    spent = {"steps": counts.steps, "seconds": counts.seconds, "cost": counts.cost}
     return {name: max(0, total - spent[name]) for name, total in totals.items() if total is not None}
 
 
 def summary(study: StudyView) -> str:
     """What the study is and how far it got, such as `Study('digits', ASHA, 120 of 500 steps, 14 arms, best 0.97 (arm 3))`."""
     strategy = str(study.header.get("strategy", "")).rpartition(".")[2][:_LONGEST]
-    parts = [repr(study.name), strategy, *_spent(study), _count(len(study.tally.arms), "arm"), *_results(study), *_state(study)]
+    parts = [
+        repr(study.name),
+        strategy,
+        *_spent(study),
+        _count(len(study.counts.arms), "arm"),
+        *_results(study),
+        *_state(study),
+    ]
     return safe_text(f"{type(study).__name__}({', '.join(parts)})")
 
 
 def _spent(study: StudyView) -> Iterator[str]:
     """Steps, and what else has a limit: of how much."""
-    limits, tally = None, study.tally
+    limits, counts = None, study.counts
     with suppress(Exception):  # a journal of a stranger may say anything
         limits = study.limits
     steps = None if limits is None else limits.steps
-    yield _count(tally.steps, "step") if steps is None else f"{tally.steps} of {_count(steps, 'step')}"
+    yield _count(counts.steps, "step") if steps is None else f"{counts.steps} of {_count(steps, 'step')}"
     if limits is not None and limits.seconds is not None:
-        yield f"{tally.seconds:.4g} of {limits.seconds:g} s"
+        yield f"{counts.seconds:.4g} of {limits.seconds:g} s"
     if limits is not None and limits.cost is not None:
-        yield f"cost {tally.cost:.4g} of {limits.cost:g}"
+        yield f"cost {counts.cost:.4g} of {limits.cost:g}"
 
 
 def _results(study: StudyView) -> Iterator[str]:
-    tally = study.tally
-    if not tally.pulls:
-        yield "no reward yet" if not tally.failures else "no reward"
+    counts = study.counts
+    if not counts.pulls:
+        yield "no reward yet" if not counts.failures else "no reward"
     else:
         yield _best(study)
-    if tally.failures:
-        yield _count(tally.failures, "failed pull")
+    if counts.failures:
+        yield _count(counts.failures, "failed pull")
 
 
 def _best(study: StudyView) -> str:
@@ -60,7 +67,7 @@ def _best(study: StudyView) -> str:
     with suppress(Exception):
         if study.knows_best:
             return f"best {study.best_reward:.5g} (arm {study.best().id})"
-    sound = [record for record in study.tally.arms.values() if not record.failed]
+    sound = [record for record in study.counts.arms.values() if not record.failed]
     rewards = [record.best_reward for record in sound if record.best_reward is not None]
     if not rewards:
         return "no reward"
@@ -69,8 +76,8 @@ def _best(study: StudyView) -> str:
 
 
 def _state(study: StudyView) -> Iterator[str]:
-    if study.tally.in_flight:
-        yield f"{len(study.tally.in_flight)} in flight"
+    if study.counts.in_flight:
+        yield f"{len(study.counts.in_flight)} in flight"
     if getattr(study, "interrupted", False):
         yield "interrupted"
     if study.is_closed:

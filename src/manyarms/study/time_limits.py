@@ -9,7 +9,7 @@ from ..core import Outcome
 from ..runners import Runner
 from ..runners.execute import Function
 from ..runners.task import Task
-from .counts import Tally
+from .counts import Counts
 
 
 class TimeLimited:
@@ -22,11 +22,11 @@ class TimeLimited:
         runner: Runs the pulls. It has been started.
         timeout: Seconds from now on; None means no limit.
         budget: Seconds that all pulls may take, those of earlier runs included; None means no limit.
-        tally: Counts the seconds of recorded pulls, and knows those in flight.
+        counts: Counts the seconds of recorded pulls, and knows those in flight.
     """
 
-    def __init__(self, runner: Runner, timeout: float | None, budget: float | None, tally: Tally) -> None:
-        self._runner, self.workers, self._tally = runner, runner.workers, tally
+    def __init__(self, runner: Runner, timeout: float | None, budget: float | None, counts: Counts) -> None:
+        self._runner, self.workers, self._counts = runner, runner.workers, counts
         self._end = math.inf if timeout is None else runner.now() + timeout
         self._budget = math.inf if budget is None else budget
         self._is_counting = budget is not None
@@ -41,8 +41,8 @@ class TimeLimited:
 
     def _spent(self, now: float) -> float:
         """Seconds that pulls have taken, those in flight included."""
-        running = [arm for arm in self._tally.in_flight if arm in self._began]
-        return self._tally.seconds + sum(self._taken.get(arm, now - self._began[arm]) for arm in running)
+        running = [arm for arm in self._counts.in_flight if arm in self._began]
+        return self._counts.seconds + sum(self._taken.get(arm, now - self._began[arm]) for arm in running)
 
     def start(self, function: Function) -> None:
         self._runner.start(function)
@@ -64,7 +64,7 @@ class TimeLimited:
 
     def _note(self, outcomes: list[Outcome]) -> None:
         """Keep the time that pulls took until it is recorded."""
-        self._began = {arm: began for arm, began in self._began.items() if arm in self._tally.in_flight}
+        self._began = {arm: began for arm, began in self._began.items() if arm in self._counts.in_flight}
         self._taken = {arm: seconds for arm, seconds in self._taken.items() if arm in self._began}
         self._taken |= {outcome.pull.arm.id: outcome.seconds for outcome in outcomes}
 

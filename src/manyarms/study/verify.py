@@ -12,10 +12,10 @@ from ..checkpoints import is_checkpoint, is_name, is_sound
 from ..checkpoints.location import directories, find_checkpoint
 from ..errors import ManyarmsError
 from ..journal import Event, Journal
-from .counts import Tally
+from .counts import Counts
 from .header import restored_strategy, stored_header
 from .recommendation import Recommendation, recommend, stored_recommendation
-from .replay import Knowledge
+from .replay import StudyState
 
 Watch = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
@@ -68,26 +68,26 @@ def _audit(journal: _Beginning, header: Mapping[str, Any] | None, replay: bool, 
     if header is None:
         yield "the study has no header"
         return
-    tally = Tally(header["direction"])
-    wrong = list(audit_events(journal.events(), header, tally))
-    if not wrong and tally.events < len(journal):
-        wrong.append(f"{len(journal)} events are numbered, but {len(journal) - tally.events} of them are missing")
+    counts = Counts(header["direction"])
+    wrong = list(audit_events(journal.events(), header, counts))
+    if not wrong and counts.events < len(journal):
+        wrong.append(f"{len(journal)} events are numbered, but {len(journal) - counts.events} of them are missing")
     yield from wrong
     if replay and not wrong:
         yield from _audit_replay(journal, header)
-    yield from _audit_checkpoints(tally, directories(cast(Journal, journal), header), watch)
+    yield from _audit_checkpoints(counts, directories(cast(Journal, journal), header), watch)
 
 
-def audit_events(events: Iterable[Event], header: Mapping[str, Any], tally: Tally) -> Iterator[str]:
-    """Whether pulls were asked for once, told once, in order and within the budget. Counts the events into `tally`."""
+def audit_events(events: Iterable[Event], header: Mapping[str, Any], counts: Counts) -> Iterator[str]:
+    """Whether pulls were asked for once, told once, in order and within the budget. Counts the events into `counts`."""
     settings = header["settings"] or {}
     budget, max_steps = settings.get("budget"), settings.get("max_steps")
     following, number = iter(events), 0
     while True:
         try:
             event = next(following)
-            if (wrong := _wrong_with(event, tally, max_steps)) is None:
-                tally.count(event)
+            if (wrong := _wrong_with(event, counts, max_steps)) is None:
+                counts.count(event)
         except StopIteration:
             return
         except Exception as error:
@@ -97,14 +97,14 @@ def audit_events(events: Iterable[Event], header: Mapping[str, Any], tally: Tall
             return  # what follows cannot be counted
         if event.kind == "budget":
             budget = event.data["budget"]
-        steps = tally.steps + sum(flight.pull.steps for flight in tally.in_flight.values())
+        steps = counts.steps + sum(flight.pull.steps for flight in counts.in_flight.values())
         if event.kind == "asked" and budget is not None and steps > budget:
             yield f"event {number}: {steps} steps asked for, over the budget of {budget}"
             budget = None  # said once
         number += 1
 
 
-def _wrong_with(event: Event, tally: Tally, max_steps: int | None) -> str | None:
+def _wrong_with(event: Event, counts: Counts, max_steps: int | None) -> str | None:
     """Why this event cannot follow those counted so far."""
     if event.kind == "budget":
         budget = event.data.get("budget", "none")
@@ -113,7 +113,7 @@ def _wrong_with(event: Event, tally: Tally, max_steps: int | None) -> str | None
         return f"unknown kind {event.kind!r}"
     if event.arm is None or event.start is None or event.stop is None or not 0 <= event.start < event.stop:
         return f"{event.kind} names no pull: arm {event.arm} from {event.start} to {event.stop}"
-    record, flight = tally.arms.get(event.arm), tally.in_flight.get(event.arm)
+    record, flight = counts.arms.get(event.arm), counts.in_flight.get(event.arm)
     if event.kind != "asked":
         if flight is None or (flight.pull.start, flight.pull.stop) != (event.start, event.stop):
             return f"arm {event.arm} from {event.start} to {event.stop} is {event.kind}, but was not in flight"
@@ -126,7 +126,7 @@ def _wrong_with(event: Event, tally: Tally, max_steps: int | None) -> str | None
         return f"arm {event.arm} is asked for while it is in flight"
     if record is None and "config" not in event.data:
         return f"arm {event.arm} is new, but has no config"
-    if record is None and any(parent not in tally.arms for parent in event.data.get("parents", ())):
+    if record is None and any(parent not in counts.arms for parent in event.data.get("parents", ())):
         return f"arm {event.arm} has parents that were never made: {event.data['parents']}"
     if event.start != (record.steps if record is not None else 0):
         return f"arm {event.arm} is asked for from {event.start}, but was trained to {record.steps if record else 0}"
@@ -146,7 +146,7 @@ def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[st
         return
     if whole is None:
         return
-    best = recommend(whole.strategy, whole.tally) if whole.tally.pulls else None
+    best = recommend(whole.strategy, whole.counts) if whole.counts.pulls else None
     stored = stored_recommendation(recommendation[1]) if recommendation is not None else None
     if recommendation is not None and recommendation[0] == len(journal) and stored is not None and stored != best:
         yield f"{_said_of(stored)} is stored as the recommendation, but the strategy recommends {_said_of(best)}"
@@ -168,22 +168,22 @@ def _said_of(recommendation: Recommendation | None) -> str:
     return f"arm {recommendation.arm} at step {recommendation.step} with reward {recommendation.reward:.6g}"
 
 
-def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | None = None) -> Knowledge | None:
+def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | None = None) -> StudyState | None:
     """What the journal's writer knew; None if the space or strategy is the user's own, which only the user's script has."""
     strategy = restored_strategy(header)
     if strategy is None:
         return None
-    knowledge = Knowledge(strategy, header["direction"], header["bounds"])
+    state = StudyState(strategy, header["direction"], header["bounds"])
     if snapshot is not None:
-        knowledge.load(snapshot)
-    knowledge.replay(cast(Journal, journal), use_snapshot=False)
-    return knowledge
+        state.load(snapshot)
+    state.replay(cast(Journal, journal), use_snapshot=False)
+    return state
 
 
-def _audit_checkpoints(tally: Tally, places: Sequence[Path], watch: Watch) -> Iterator[str]:
+def _audit_checkpoints(counts: Counts, places: Sequence[Path], watch: Watch) -> Iterator[str]:
     """Whether the checkpoints that are there are whole. One that is not there is no fault: it is trained again."""
-    for number, (id, record) in enumerate(tally.arms.items()):
-        watch("reading checkpoints", number, len(tally.arms))
+    for number, (id, record) in enumerate(counts.arms.items()):
+        watch("reading checkpoints", number, len(counts.arms))
         for name in dict.fromkeys((record.checkpoint, record.best_checkpoint)):
             path = find_checkpoint(places, name) if name is not None else None
             if path is None or not is_checkpoint(path) or is_sound(path):

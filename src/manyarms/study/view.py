@@ -15,12 +15,12 @@ from ..core import Arm
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
 from ..spaces import as_space
-from ..strategies import takes_mean
+from ..strategies import uses_mean
 from . import frames
-from .counts import Tally
+from .counts import Counts
 from .header import restored_strategy, stored_header
 from .recommendation import Recommendation, best_state, recommend, recommended, stored_recommendation
-from .replay import Knowledge
+from .replay import StudyState
 from .summary import remaining, summary
 
 if TYPE_CHECKING:
@@ -33,16 +33,16 @@ class StudyView:
     Args:
         journal: The record of everything that happened.
         header: What the study was made with.
-        tally: What the record adds up to.
-        knowledge: The strategy after everything in the record; None if it was not replayed.
+        counts: What the record adds up to.
+        state: The strategy after everything in the record; None if it was not replayed.
     """
 
-    def __init__(self, journal: Journal, header: Mapping[str, Any], tally: Tally, knowledge: Knowledge | None = None) -> None:
+    def __init__(self, journal: Journal, header: Mapping[str, Any], counts: Counts, state: StudyState | None = None) -> None:
         self.journal = journal
         self.name = journal.name
         self.header = header
-        self.tally = tally
-        self._knowledge = knowledge
+        self.counts = counts
+        self._state = state
         self._closed = False
 
     def __repr__(self) -> str:
@@ -56,7 +56,7 @@ class StudyView:
     @property
     def knows_best(self) -> bool:
         """Whether `best()` can answer without replaying the journal."""
-        return self._knowledge is not None or self._stored_recommendation() is not None
+        return self._state is not None or self._stored_recommendation() is not None
 
     @property
     def max_steps(self) -> int | None:
@@ -66,46 +66,46 @@ class StudyView:
 
     def best(self) -> Arm:
         """The recommended arm, by the rule of the strategy; where that cannot be known, the one with the best reward."""
-        if self._knowledge is not None and self.tally.pulls:
-            return self._knowledge.strategy.best()
-        return self.tally.arms[self.recommendation().arm].arm
+        if self._state is not None and self.counts.pulls:
+            return self._state.strategy.best()
+        return self.counts.arms[self.recommendation().arm].arm
 
     def recommendation(self) -> Recommendation:
         """The recommended arm with the step at which it was best and its reward there."""
-        if not self.tally.pulls:
+        if not self.counts.pulls:
             raise NoResult(self._no_result())
-        if self._knowledge is None and (stored := self._stored_recommendation()) is not None:
+        if self._state is None and (stored := self._stored_recommendation()) is not None:
             return stored
         self._replay()
-        return recommend(self._knowledge.strategy, self.tally) if self._knowledge is not None else self._best_reward()
+        return recommend(self._state.strategy, self.counts) if self._state is not None else self._best_reward()
 
     def _stored_recommendation(self) -> Recommendation | None:
         """What the writer stored, if nothing has happened since."""
         saved = self.journal.recommendation()
-        found = stored_recommendation(saved[1]) if saved is not None and saved[0] == self.tally.events else None
-        return found if found is not None and found.arm in self.tally.arms else None
+        found = stored_recommendation(saved[1]) if saved is not None and saved[0] == self.counts.events else None
+        return found if found is not None and found.arm in self.counts.arms else None
 
     def _replay(self) -> None:
         """Replay the journal into the strategy, unless it is the user's own or another version made other decisions."""
-        if self._knowledge is not None:
+        if self._state is not None:
             return
         strategy = restored_strategy(self.header)
-        knowledge = None if strategy is None else Knowledge(strategy, self.header["direction"], self.header["bounds"])
-        if knowledge is not None:
+        state = None if strategy is None else StudyState(strategy, self.header["direction"], self.header["bounds"])
+        if state is not None:
             with suppress(StudyMismatch):
-                knowledge.replay(self.journal, until=self.tally.events)
-                self._knowledge, self.tally = knowledge, knowledge.tally
+                state.replay(self.journal, until=self.counts.events)
+                self._state, self.counts = state, state.counts
 
     def _best_reward(self) -> Recommendation:
         sign = 1.0 if self.header["direction"] == "maximize" else -1.0
-        trained = [record for record in self.tally.arms.values() if record.best_reward is not None]
+        trained = [record for record in self.counts.arms.values() if record.best_reward is not None]
         return recommended(max(trained, key=lambda record: (not record.failed, sign * (record.best_reward or 0.0))), False)
 
     def _no_result(self) -> str:
-        if not self.tally.failures:
+        if not self.counts.failures:
             return "no pull has ended yet"
-        reason, times = self.tally.reasons.most_common(1)[0]
-        return f"all {self.tally.failures} pulls failed; most often ({times} times): {reason}"
+        reason, times = self.counts.reasons.most_common(1)[0]
+        return f"all {self.counts.failures} pulls failed; most often ({times} times): {reason}"
 
     @property
     def best_config(self) -> Any:
@@ -128,14 +128,14 @@ class StudyView:
     @property
     def budget(self) -> int | None:
         """The steps it may spend, if it has such a limit."""
-        if self._knowledge is not None and self._knowledge.complete is not None:
-            return self._knowledge.complete.book.budget
+        if self._state is not None and self._state.extended is not None:
+            return self._state.extended.ledger.budget
         return None if self.limits is None else self.limits.steps
 
     @property
     def limits(self) -> Budget | None:
         """The newest totals that were given to the study: steps, seconds and cost; None if it has no limit."""
-        totals = self.tally.budget
+        totals = self.counts.budget
         if totals is None:
             totals = {"budget": (self.header["settings"] or {}).get("budget"), **(self.header.get("limits") or {})}
         steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
@@ -144,19 +144,19 @@ class StudyView:
     @property
     def remaining(self) -> dict[str, float]:
         """What is left of each limit: "steps", "seconds" and "cost", those that there are; 0 where one is reached."""
-        return remaining(self.limits, self.tally)
+        return remaining(self.limits, self.counts)
 
     def checkpoint_of(self, arm: int) -> Path | None:
         """The directory of the arm's best state, if it saved any; it may have been deleted since."""
-        record = self.tally.arms[arm]
+        record = self.counts.arms[arm]
         name, _ = best_state(record, by_mean=False)
         if name != record.checkpoint and self._takes_mean(arm):  # asked only where it matters: a view may have to be replayed
             name = record.checkpoint
         return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
 
     def _takes_mean(self, arm: int) -> bool:
-        known = self._knowledge
-        return self.recommendation().by_mean if known is None else takes_mean(known.strategy, arm)
+        known = self._state
+        return self.recommendation().by_mean if known is None else uses_mean(known.strategy, arm)
 
     def arms_dataframe(self) -> pd.DataFrame:
         """A row for each arm, with its config and the metrics of its last pull.
@@ -166,14 +166,14 @@ class StudyView:
         Metrics are in columns `metric_<name>`; `checkpoint_bytes` is the size of what the arm saved last.
         """
         first = ("arm", "parents", "steps", "reward", "best_reward", "best_step", "status", "seconds")
-        return frames.frame(frames.flat_arm_rows(self.tally, self.max_steps), first)
+        return frames.frame(frames.flat_arm_rows(self.counts, self.max_steps), first)
 
     def pulls_dataframe(self) -> pd.DataFrame:
         """A row for each pull in the order asked: arm, start, stop, reward, status, seconds, and what else it returned.
 
         Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
         """
-        events = islice(self.journal.events(), self.tally.events)  # not those written since the study was opened
+        events = islice(self.journal.events(), self.counts.events)  # not those written since the study was opened
         return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:
@@ -212,10 +212,10 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
         raise StudyNotFound(f"there is no study {name!r} here")
     strategy = restored_strategy(header, None if space is None else as_space(space))  # refuses an unknown one
     if strategy is not None and space is not None:  # replayed at once: nothing else shows that it is the study's space
-        knowledge = Knowledge(strategy, header["direction"], header["bounds"])
-        knowledge.replay(journal)
-        return StudyView(journal, header, knowledge.tally, knowledge)
-    tally = Tally(header["direction"])
+        state = StudyState(strategy, header["direction"], header["bounds"])
+        state.replay(journal)
+        return StudyView(journal, header, state.counts, state)
+    counts = Counts(header["direction"])
     for event in journal.events():
-        tally.count(event)
-    return StudyView(journal, header, tally)
+        counts.count(event)
+    return StudyView(journal, header, counts)

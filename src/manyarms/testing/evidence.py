@@ -16,18 +16,18 @@ import numpy as np
 from ..core import Arm, Pull
 from ..errors import NoResult
 from ..spaces import to_json
-from ..strategies import Strategy, complete
-from ..study.replay import Knowledge
+from ..strategies import Strategy, extended
+from ..study.replay import StudyState
 
 
 def state(strategy: Strategy) -> str | None:
     """Its state as the text that a snapshot would hold; None if it has no state."""
-    return None if complete(strategy) is None else Knowledge(strategy, "maximize", None).state()
+    return None if extended(strategy) is None else StudyState(strategy, "maximize", None).state()
 
 
 def load(strategy: Strategy, text: str) -> None:
     """Put a strategy into a state that `state` gave."""
-    Knowledge(strategy, "maximize", None).load(text)
+    StudyState(strategy, "maximize", None).load(text)
 
 
 def best(strategy: Strategy) -> int | None:
@@ -40,14 +40,14 @@ def best(strategy: Strategy) -> int | None:
 
 def space(strategy: Strategy) -> Any:
     """The space its arms are from; None if it does not show it."""
-    own = complete(strategy)
-    return None if own is None else own.book.space
+    own = extended(strategy)
+    return None if own is None else own.ledger.space
 
 
 def is_endless(strategy: Strategy) -> bool:
     """Whether it says that it never ends."""
-    own = complete(strategy)
-    return own is not None and own.book.budget is None
+    own = extended(strategy)
+    return own is not None and own.ledger.budget is None
 
 
 def arm_text(arm: Arm, space: Any) -> str:

@@ -120,7 +120,7 @@ def spoil(pull: RunningPull) -> Any:
 
 
 def remember(pull: RunningPull) -> int:
-    """Saves how many pulls came before, as an object and as a file; a mutant adds 100 to what its parent had."""
+    """Assignment how many pulls came before, as an object and as a file; a mutant adds 100 to what its parent had."""
     before: int = pull.load() or 0
     if pull.previous is not None and (pull.previous / "notes.txt").read_text(encoding="utf-8") != str(before):
         raise ValueError("the files are not those that were saved")
@@ -131,7 +131,7 @@ def remember(pull: RunningPull) -> int:
 
 
 def save_then(pull: RunningPull) -> int:
-    """Saves, then returns or raises as its config says."""
+    """Assignment, then returns or raises as its config says."""
     pull.save(bytes(1000))
     if pull.config == "raise":
         raise ValueError("after saving")

@@ -5,7 +5,7 @@
         check(lambda: MyStrategy(space, budget=200, max_steps=5, seed=1))
 
 A check takes a function that makes the strategy, with the same arguments each time, on a space with several configs.
-What a strategy does not have (`book`, `state` and what else makes it `Complete`) is not checked, nor is the end of one
+What a strategy lacks (`ledger`, `state` and the rest of `ExtendedStrategy`) is not checked, nor is the end of one
 whose budget is None.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Arm, Pull
-from ..strategies import RandomSearch, Strategy, complete, restart
+from ..strategies import RandomSearch, Strategy, extended, restart
 from ..strategies.kit.representation import LONGEST
 from . import evidence
 from .simulation import Asked, Recorded, Told, play, replay
@@ -174,21 +174,21 @@ def check_randomness_comes_from_the_seed(make: Make) -> None:
     pulls = _transcript(make)
     _check(_transcript(make) == pulls, "the same seed must give the same pulls", "others")
     _check(evidence.elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
-    strategy = complete(make())
+    strategy = extended(make())
     if strategy is not None:
-        restart(strategy, seed=strategy.book.seed + 1)
+        restart(strategy, seed=strategy.ledger.seed + 1)
         _check(_transcript(lambda: strategy) != pulls, "another seed must give other pulls", "the same")
 
 
 def check_more_budget_goes_on(make: Make) -> None:
     """A search that ended and is given more goes on to the new total, and recommends what it finds there."""
     for workers in _WORKERS:
-        strategy = complete(make())
-        if strategy is None or strategy.book.budget is None:
+        strategy = extended(make())
+        if strategy is None or strategy.ledger.budget is None:
             return
         steps = sum(pull.steps for pull, _ in _played(strategy, workers, reward=lambda pull: 0.1))
-        strategy.book.budget *= 3
-        known = len(strategy.book.arms)
+        strategy.ledger.budget *= 3
+        known = len(strategy.ledger.arms)
         later = list(_played(strategy, workers, reward=partial(_better_from, known)))
         _check_ended(strategy, steps + sum(pull.steps for pull, _ in later), "budget tripled at the end")
         if any(reward == 0.9 for _, reward in later):
@@ -200,12 +200,12 @@ def check_no_worse_than_random_search(make: Make) -> None:
     """On an easy problem, where a config is the better the nearer it is to a target; mean over some seeds."""
     found = list[tuple[float, float]]()
     for seed in range(16):
-        strategy = complete(make())
-        if strategy is None or strategy.book.budget is None:
+        strategy = extended(make())
+        if strategy is None or strategy.ledger.budget is None:
             return
         restart(strategy, seed=seed)
-        space, steps = strategy.book.space, strategy.book.max_steps or 1
-        budget = strategy.book.budget if hasattr(space, "encode") else steps  # no codes, no easy problem: beat one random arm
+        space, steps = strategy.ledger.space, strategy.ledger.max_steps or 1
+        budget = strategy.ledger.budget if hasattr(space, "encode") else steps  # no codes, no easy problem: beat one random arm
         rival = RandomSearch(space, budget=budget, max_steps=steps, seed=seed)
         found.append((_found(strategy, space), _found(rival, space)))
     mean, least = np.mean(found, axis=0).tolist()
@@ -214,18 +214,18 @@ def check_no_worse_than_random_search(make: Make) -> None:
 
 def check_the_study_can_ask_about_it(make: Make) -> None:
     """Its plan fits the budget, its promises are numbers, its warning is words, and its settings make it again."""
-    strategy = complete(make())
+    strategy = extended(make())
     if strategy is None:
         return
-    fresh, budget = evidence.state(strategy), strategy.book.budget
+    fresh, budget = evidence.state(strategy), strategy.ledger.budget
     planned = sum(phase.steps or 0 for phase in strategy.plan())
     _check(budget is None or planned <= budget, f"the plan must fit the budget of {budget}", planned)
     for _ in _played(strategy, workers=4, fail=_FAIL):
-        promises = [strategy.promise(arm.id) for arm in strategy.book.arms]
+        promises = [strategy.priority(arm.id) for arm in strategy.ledger.arms]
         _check(not any(map(math.isnan, promises)), "promise must be a number for every arm", promises)
     warning = strategy.warning()
     _check(warning is None or isinstance(warning, str), "warning must be None or text", warning)
-    restart(strategy, seed=strategy.book.seed)
+    restart(strategy, seed=strategy.ledger.seed)
     _check(evidence.state(strategy) == fresh, "its settings must make the same strategy again", strategy.settings)
 
 
@@ -234,7 +234,7 @@ def check_its_repr_names_its_class_and_settings(make: Make) -> None:
 
     `__repr__ = manyarms.strategies.strategy_repr` in a class does that.
     """
-    strategy = complete(make())
+    strategy = extended(make())
     if strategy is None:
         return
     for _ in itertools.chain([None], _played(strategy, workers=4, fail=_FAIL)):
@@ -276,8 +276,8 @@ def _played(
     strategy: Strategy, workers: int, fail: float = 0.0, reward: Callable[[Pull], float | None] = evidence.noise
 ) -> Iterator[tuple[Pull, float | None]]:
     """`play`, cut short where the strategy is endless."""
-    own = complete(strategy.strategy if isinstance(strategy, Recorded) else strategy)
-    budget = _TOO_MANY if own is None else own.book.budget
+    own = extended(strategy.strategy if isinstance(strategy, Recorded) else strategy)
+    budget = _TOO_MANY if own is None else own.ledger.budget
     told = play(strategy, reward, workers, seed=workers, fail=fail)
     if budget is None:
         yield from itertools.islice(told, _CUT)
@@ -334,19 +334,21 @@ def _check_snapshot(walking: Strategy, restored: Strategy, rest: Sequence[Asked 
 def _check_ended(strategy: Strategy, steps: int, case: str) -> None:
     pull = strategy.ask()
     _check(pull is None, f"a strategy that is done must stay done ({case})", pull)
-    own = complete(strategy)
+    own = extended(strategy)
     if own is None:
         return
-    book = own.book
-    _check(not book.in_flight, f"nothing may be in flight at the end ({case})", book.in_flight)
-    _check(book.spent == steps, f"steps spent must be the steps of its pulls ({case})", book.spent, steps)
-    _check(0 <= book.left < (book.max_steps or 1), f"it must end within a whole training of its budget ({case})", book.left)
+    ledger = own.ledger
+    _check(not ledger.in_flight, f"nothing may be in flight at the end ({case})", ledger.in_flight)
+    _check(ledger.spent == steps, f"steps spent must be the steps of its pulls ({case})", ledger.spent, steps)
+    _check(
+        0 <= ledger.left < (ledger.max_steps or 1), f"it must end within a whole training of its budget ({case})", ledger.left
+    )
 
 
 def _check_moves(recorded: Recorded) -> None:
-    own = complete(recorded.strategy)
-    budget = math.inf if own is None or own.book.budget is None else own.book.budget
-    most = math.inf if own is None or own.book.max_steps is None else own.book.max_steps
+    own = extended(recorded.strategy)
+    budget = math.inf if own is None or own.ledger.budget is None else own.ledger.budget
+    most = math.inf if own is None or own.ledger.max_steps is None else own.ledger.max_steps
     stands, in_flight, spent = dict[int, int](), set[int](), 0
     for move in recorded.moves:
         pull = move.pull

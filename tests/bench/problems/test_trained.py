@@ -78,7 +78,7 @@ def test_in_setting_a_the_length_is_a_parameter_and_the_cost_of_a_pull(images):
     assert problem.max_steps == 1 and problem.space.parameters["iterations"] == ma.Int(10, 81)
     study = ma.tune(problem.train, problem.space, budget=4, max_steps=1, strategy=ma.RandomSearch, seed=0, progress=False)
     pulls = study.pulls_dataframe()
-    lengths = [study.tally.arms[arm].arm.config["iterations"] for arm in pulls["arm"]]
+    lengths = [study.counts.arms[arm].arm.config["iterations"] for arm in pulls["arm"]]
     assert pulls["cost"].tolist() == lengths
     assert cifar_cnn(images, "A").space.parameters["iterations"].options == tuple(range(200, 3001, 200))
     assert svhn_cnn(images, "A").space.parameters["iterations"].options == tuple(range(300, 1501, 100))

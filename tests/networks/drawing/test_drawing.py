@@ -114,7 +114,7 @@ def searched(strategy, **storage):
 def test_the_family_tree_has_all_ancestors_of_the_best_arm(tmp_path):
     storage = f"sqlite:///{tmp_path}/study.db"
     study = searched(ma.SteadyStateEA(TABLES, budget=60, max_steps=1, seed=0), storage=storage)
-    best, arms = study.best().id, study.tally.arms
+    best, arms = study.best().id, study.counts.arms
     family = ancestry(arms, best)
     assert family[-1] == best and {parent for id in family for parent in arms[id].arm.parents} == set(family[:-1])
     picture = draw_family(study, TABLES)
@@ -130,7 +130,7 @@ def test_the_family_tree_has_all_ancestors_of_the_best_arm(tmp_path):
 
 def test_the_tree_of_a_mutant_tells_what_changed():
     study = searched(ma.MutantUCB(TABLES, budget=40, max_steps=2, initial=4, seed=0))
-    mutant = max(arm for arm, record in study.tally.arms.items() if record.arm.parents)
+    mutant = max(arm for arm, record in study.counts.arms.items() if record.arm.parents)
     picture = draw_family(study, TABLES, mutant)
     assert any("→" in words or "added" in words or "removed" in words for words in texts(picture))
     with pytest.raises(ValueError, match="arm must be one of the study's, got 999"):

@@ -205,11 +205,11 @@ def test_every_strategy_searches_it_and_goes_on_from_storage(make, tmp_path):
         strategy = make(SPACES["tables"])
         study = ma.Study(strategy, storage=storage)
         study.optimize(lambda pull: 0.5 if isinstance(pull.config, dict) else size(pull), progress=False)
-        found.append((study.best().id, study.best_reward, study.tally.steps))
+        found.append((study.best().id, study.best_reward, study.counts.steps))
         study.close()
     assert found[0] == found[1]
-    with ma.load_study(storage, space=strategy.book.space) as view:
-        assert (view.best().id, view.best_reward, view.tally.steps) == found[0]
+    with ma.load_study(storage, space=strategy.ledger.space) as view:
+        assert (view.best().id, view.best_reward, view.counts.steps) == found[0]
         assert view.best_config == strategy.best().config
     with ma.load_study(storage) as view:  # which cannot make the space again, but can show the study
         assert view.best_reward == found[0][1]

@@ -131,7 +131,7 @@ def test_a_study_comes_out_the_same_again_and_gives_the_trained_model(classifier
     assert classifier.accuracy(model, x, y) == study.best_reward == searched().best_reward > 0.5
     assert classifier.predict(model, x).shape == y.shape
     assert classifier.predict(model, x[:1])[0] == classifier.predict(model, x)[0]
-    assert any(record.inherited for record in study.tally.arms.values())
+    assert any(record.inherited for record in study.counts.arms.values())
     shutil.rmtree(study.checkpoint_of(study.best().id))
     again = study.best_model()  # trained again from its seed
     assert equal(dict(model.state_dict()), dict(again.state_dict()))
@@ -224,7 +224,7 @@ def test_sequences_and_tables_are_learned_too():
         classifier = make(x[:100], y[:100], x[100:], y[100:], epochs=2)
         study = ma.Study(ma.RandomSearch(classifier.space, budget=16, max_steps=2, seed=0), bounds=(0, 1))
         study.optimize(classifier, progress=False)
-        assert study.best_reward > 0.9 and study.tally.failures == 0
+        assert study.best_reward > 0.9 and study.counts.failures == 0
 
 
 def dated(rows, seed):

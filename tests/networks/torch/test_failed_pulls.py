@@ -17,7 +17,7 @@ def failures(function, space=SPACE):
     study = ma.Study(ma.RandomSearch(space, budget=2, max_steps=1, seed=0))
     with pytest.raises(ma.NoResult):
         study.optimize(function, progress=False)
-    return set(study.tally.reasons)
+    return set(study.counts.reasons)
 
 
 def test_a_network_that_diverges_is_a_failed_pull():

@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 def search(storage, classifier, budget, space=SPACE):
     with ma.Study(ma.RandomSearch(space, budget=budget, max_steps=2, seed=0), storage=storage) as study:
         study.optimize(classifier, progress=False)
-        return study.tally.steps
+        return study.counts.steps
 
 
 def classifier(*data, **options):
@@ -42,7 +42,7 @@ def test_another_training_is_refused_before_anything_is_trained(tmp_path, change
     with pytest.raises(ma.StudyMismatch, match=message):
         search(storage, classifier(**changed), 6)
     with ma.load_study(storage) as view:
-        assert (view.tally.steps, view.tally.failures) == (4, 0)
+        assert (view.counts.steps, view.counts.failures) == (4, 0)
 
 
 @pytest.mark.parametrize("part", range(4))

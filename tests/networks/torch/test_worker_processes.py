@@ -32,7 +32,7 @@ def pulls_of_a_search(late=None, **options):
 
     with ma.Study(ma.MutantUCB(SPACE, budget=16, max_steps=3, initial=4, seed=1), bounds=(0, 1)) as study:
         study.optimize(train, progress=False, **options)
-        arms = {id: (record.arm.config, record.arm.parents) for id, record in study.tally.arms.items()}
+        arms = {id: (record.arm.config, record.arm.parents) for id, record in study.counts.arms.items()}
         pulls = study.pulls_dataframe().drop(columns="seconds")
     assert pulls["reward"].nunique() > 5 and set(pulls["status"]) == {"told"}
     assert pulls["start"].max() > 0 and any(parents for _, parents in arms.values())

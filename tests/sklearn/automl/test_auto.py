@@ -161,7 +161,7 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path):
 def pulls_in(storage):
     try:
         with ma.load_study(storage, "auto") as study:
-            return study.tally.pulls
+            return study.counts.pulls
     except ma.ManyarmsError:
         return 0
 
@@ -271,7 +271,7 @@ def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
     data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
     with closing(contest.Contest(data, ["number"] * 4, rules, clock)) as search:
         search.run()
-        assert search.study.tally.pulls == 9
+        assert search.study.counts.pulls == 9
         assert search.left() == 1_000.0
 
 
@@ -289,8 +289,8 @@ def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypa
 
         monkeypatch.setattr(Preparations, "fold", slow)
         search.run()
-        tally = search.study.tally
-        assert (tally.pulls, tally.failures, len(tally.in_flight)) == (0, 0, 1)
+        counts = search.study.counts
+        assert (counts.pulls, counts.failures, len(counts.in_flight)) == (0, 0, 1)
         assert search.standin()[0].family == "tree"
 
 

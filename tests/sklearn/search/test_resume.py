@@ -52,7 +52,7 @@ def pulls_until_killed(storage, fits):
         os._exit(0)
     assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
     with ma.load_study(storage, "search") as study:
-        return study.tally.pulls
+        return study.counts.pulls
 
 
 def test_killed_and_fitted_again_it_ends_as_if_it_had_never_been(tmp_path):
@@ -66,7 +66,7 @@ def test_fitted_again_with_a_larger_budget_it_goes_on(tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     first = search(storage, budget=16).fit(X, y)
     second = search(storage, budget=32).fit(X, y)
-    assert second.study_.tally.steps > first.study_.tally.steps
+    assert second.study_.counts.steps > first.study_.counts.steps
     common = len(first.cv_results_["params"])
     rates = [found.cv_results_["param_learning_rate"][:common].tolist() for found in (first, second)]
     assert rates[0] == rates[1]
@@ -123,7 +123,7 @@ def test_ctrl_c_ends_the_search_and_gives_what_was_found():
 
     space = {"C": loguniform(0.1, 10)}
     found = BanditSearchCV(SVC(), space, budget=10**6, cv=2, scoring=interrupting, random_state=0).fit(X, y)
-    assert found.study_.tally.steps == 5  # of two folds each
+    assert found.study_.counts.steps == 5  # of two folds each
     assert found.predict(X).shape == y.shape
 
 

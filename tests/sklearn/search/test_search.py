@@ -81,7 +81,7 @@ def test_the_best_is_the_arm_with_the_best_score_trained_on_all_rows_to_where_it
 def test_the_budget_is_spent_and_never_exceeded(boosted):
     pulls = boosted.study_.pulls_dataframe()
     assert 20 < (pulls["stop"] - pulls["start"]).sum() <= 24
-    assert boosted.cv_results_["steps"].tolist() == [record.best_step for record in boosted.study_.tally.arms.values()]
+    assert boosted.cv_results_["steps"].tolist() == [record.best_step for record in boosted.study_.counts.arms.values()]
 
 
 def test_fitted_again_it_begins_afresh():
@@ -159,7 +159,7 @@ def test_a_network_in_a_pipeline_goes_on_by_epochs():
 def test_where_more_training_makes_it_worse_less_is_taken():
     search = BanditSearchCV(TREES, RATES, scoring=lambda model, X, y: 1 / model.n_estimators_, **QUICK).fit(X, y)
     results = search.cv_results_
-    trained = [record.steps for record in search.study_.tally.arms.values()]
+    trained = [record.steps for record in search.study_.counts.arms.values()]
     assert results["steps"].tolist() == [1] * len(trained) and max(trained) > 1
     assert search.best_estimator_.n_estimators_ == search.best_params_["n_estimators"] == 5
 
@@ -172,7 +172,7 @@ def test_at_a_tie_the_arm_with_the_most_steps_is_taken():
 def test_a_finite_space_ends_when_all_of_it_is_trained():
     search = BanditSearchCV(TREES, {"max_depth": [1, 2], "learning_rate": [0.1, 0.3]}, cv=2, max_steps=2, random_state=0)
     search.fit(X, y)
-    assert [record.steps for record in search.study_.tally.arms.values()] == [2, 2, 2, 2]
+    assert [record.steps for record in search.study_.counts.arms.values()] == [2, 2, 2, 2]
     assert len({str(params) for params in search.cv_results_["params"]}) == 4
     alone = BanditSearchCV(TREES, cv=2, max_steps=2).fit(X, y)  # nothing to search
     assert alone.best_params_ == {"n_estimators": 20}
@@ -180,7 +180,7 @@ def test_a_finite_space_ends_when_all_of_it_is_trained():
 
 def test_a_budget_may_be_a_time():
     search = BanditSearchCV(SVC(), {"C": loguniform(0.1, 10)}, budget="0.2s", cv=2, random_state=0).fit(X, y)
-    assert search.study_.tally.seconds >= 0.2
+    assert search.study_.counts.seconds >= 0.2
 
 
 @pytest.mark.parametrize("strategy", [ma.ASHA, "asha"])

@@ -53,4 +53,6 @@ def pulls_of(search, reward, workers=1):
 
 
 def whole(search):
-    return {arm for arm, steps in enumerate(search.book.steps) if steps == search.max_steps and arm not in search.book.failed}
+    return {
+        arm for arm, steps in enumerate(search.ledger.steps) if steps == search.max_steps and arm not in search.ledger.failed
+    }

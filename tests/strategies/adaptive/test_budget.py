@@ -62,25 +62,25 @@ def test_the_budget_is_never_exceeded_and_at_most_a_training_is_left(budget, max
     search = AdaptiveMutantUCB(SPACE, budget=budget, max_steps=max_steps, slices=slices, seed=1)
     spent = 0
     for pull, _ in play(search, loss, workers):
-        assert search.book.spent <= budget
+        assert search.ledger.spent <= budget
         spent += pull.steps
         assert pull.stop in search.stops and pull.start in (0, *search.stops)
-    assert budget - max_steps < spent == sum(search.book.steps) == search.book.spent <= budget
-    assert max(search.book.steps) <= max_steps
+    assert budget - max_steps < spent == sum(search.ledger.steps) == search.ledger.spent <= budget
+    assert max(search.ledger.steps) <= max_steps
 
 
 def test_what_is_left_at_the_end_trains_the_best_arms_that_still_fit():
     search = AdaptiveMutantUCB(SPACE, budget=36, max_steps=6, initial=15, surrogate=False, seed=0)
     checked = 0
-    while search.book.left >= 6:
+    while search.ledger.left >= 6:
         pull = search.ask()
         search.tell(pull, loss(pull))
     while True:
-        able = [arm for arm, steps in enumerate(search.book.steps) if 0 < 6 - steps <= search.book.left]
+        able = [arm for arm, steps in enumerate(search.ledger.steps) if 0 < 6 - steps <= search.ledger.left]
         pull = search.ask()
         if pull is None:
             break
-        assert pull.arm.id == max(able, key=search.promise)
+        assert pull.arm.id == max(able, key=search.priority)
         checked += len(able) > 1
         search.tell(pull, loss(pull))
     assert not able and checked
@@ -89,9 +89,9 @@ def test_what_is_left_at_the_end_trains_the_best_arms_that_still_fit():
 def test_more_budget_goes_on_with_the_search():
     search = AdaptiveMutantUCB(SPACE, budget=60, max_steps=5, seed=0)
     finish(search, loss)
-    known, search.book.budget = len(search.book.arms), 200
+    known, search.ledger.budget = len(search.ledger.arms), 200
     finish(search, loss)
-    assert len(search.book.arms) > known + 20 and 196 <= search.book.spent <= 200
+    assert len(search.ledger.arms) > known + 20 and 196 <= search.ledger.spent <= 200
 
 
 def test_the_plan_adds_up_to_the_budget():

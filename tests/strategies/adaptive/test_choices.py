@@ -37,7 +37,7 @@ def test_an_arm_is_trained_to_the_end_and_only_then_mutated(monkeypatch):
             assert pull.arm.parents[0] in ended
             mutants += 1
         ended |= {pull.arm.id} if pull.stop == 6 else set()
-    assert mutants > 50 and max(search.book.steps) == 6
+    assert mutants > 50 and max(search.ledger.steps) == 6
 
 
 def test_the_arm_with_the_best_prospects_is_trained_on(monkeypatch):
@@ -46,8 +46,8 @@ def test_the_arm_with_the_best_prospects_is_trained_on(monkeypatch):
     for pull, _ in islice(play(search, loss), 10):
         assert not pull.start
     for _ in range(10):
-        best = max(range(10), key=search.promise)
-        if search.book.steps[best] == 5:
+        best = max(range(10), key=search.priority)
+        if search.ledger.steps[best] == 5:
             return
         pull = search.ask()
         assert pull.arm.id == best
@@ -62,7 +62,7 @@ def test_exploration_trains_more_of_the_first_arms(monkeypatch):
         search = AdaptiveMutantUCB(SPACE, max_steps=10, initial=20, exploration=exploration, surrogate=False, seed=0)
         for _ in islice(play(search, climb), 60):
             pass
-        trained.append(sum(steps > 1 for steps in search.book.steps[:20]))
+        trained.append(sum(steps > 1 for steps in search.ledger.steps[:20]))
     assert trained[0] < trained[1] < trained[2]
 
 

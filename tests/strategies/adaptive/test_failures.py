@@ -25,9 +25,9 @@ def test_a_diverged_first_arm_is_as_bad_as_it_was_and_no_other_looks_better_for_
     reward = lambda pull: diverged if pull.arm.id == 0 else loss(pull)  # noqa: E731
     search = AdaptiveMutantUCB(WIDE, budget=600, max_steps=10, seed=0)
     finish(search, reward, workers)
-    scores = np.array([search.promise(arm) for arm in range(len(search.book.arms))])
-    values = -np.array([1.1 * (0.2 + distance(arm.config)) for arm in search.book.arms])
-    assert scores[0] == scores[:24].min() and search.book.steps[0] == 1
+    scores = np.array([search.priority(arm) for arm in range(len(search.ledger.arms))])
+    values = -np.array([1.1 * (0.2 + distance(arm.config)) for arm in search.ledger.arms])
+    assert scores[0] == scores[:24].min() and search.ledger.steps[0] == 1
     assert np.abs(scores - values)[1:].max() < 2 and np.corrcoef(scores[1:], values[1:])[0, 1] > 0.8
     assert search._spread < 1
     assert distance(search.best().config) < 0.05
@@ -74,10 +74,10 @@ def test_a_great_reward_on_the_way_is_recommended_for_it():
 def test_rewards_whose_squares_are_no_numbers_are_rewards(huge, step):
     search = AdaptiveMutantUCB(SPACE, budget=300, max_steps=5, seed=0)
     finish(search, lambda pull: huge if pull.arm.id == 3 and pull.stop == step else loss(pull), workers=3)
-    assert search.book.spent > 295 and (search.best().id == 3) == (huge > 0 and step <= search.book.steps[3])
+    assert search.ledger.spent > 295 and (search.best().id == 3) == (huge > 0 and step <= search.ledger.steps[3])
 
 
 def test_where_all_rewards_are_equal_the_search_goes_on():
     search = AdaptiveMutantUCB(SPACE, budget=300, max_steps=5, seed=0)
     finish(search, lambda pull: 0.1)
-    assert search.book.spent > 295 and whole(search) and search.best().id in whole(search)
+    assert search.ledger.spent > 295 and whole(search) and search.best().id in whole(search)

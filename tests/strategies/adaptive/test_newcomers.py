@@ -67,7 +67,7 @@ def test_a_newcomer_is_the_most_promising_of_many_candidates(space):
         if pull.arm.id >= 24 and not pull.start and seen:
             candidates, outlook = seen.pop()
             assert len(candidates) == 64
-            known = np.array([space.encode(arm.config) for arm in search.book.arms[: pull.arm.id]])
+            known = np.array([space.encode(arm.config) for arm in search.ledger.arms[: pull.arm.id]])
             unseen = [row for row in np.argsort(-outlook) if np.abs(known - candidates[row]).max(axis=1).min() > 1e-9]
             assert space.encode(pull.config) == pytest.approx(candidates[unseen[0]])
             chosen += 1
@@ -83,7 +83,7 @@ def test_candidates_are_mutants_of_several_sizes_and_crossings_with_good_arms():
     sizes = {size: count for size, count in space.sizes.items() if size in (0.03, 0.1, 0.2, 0.4)}
     assert len(sizes) == 4 and min(sizes.values()) > 0.8 * max(sizes.values())
     assert 0.2 * sum(sizes.values()) < space.crossings < 0.4 * sum(sizes.values())
-    assert {len(arm.parents) for arm in search.book.arms} == {0, 1, 2}
+    assert {len(arm.parents) for arm in search.ledger.arms} == {0, 1, 2}
 
 
 def test_newcomers_come_near_good_arms():
@@ -114,7 +114,7 @@ def test_a_newcomer_is_never_a_known_config():
     space = Space(n=Int(1, 200), m=Int(1, 3))
     search = AdaptiveMutantUCB(space, budget=600, max_steps=4, seed=0)
     finish(search, lambda pull: -abs(pull.config["n"] - 100) / 200 - pull.stop)
-    configs = [(arm.config["n"], arm.config["m"]) for arm in search.book.arms]
+    configs = [(arm.config["n"], arm.config["m"]) for arm in search.ledger.arms]
     assert len(configs) == len(set(configs)) > 100
 
 
@@ -123,16 +123,16 @@ def test_without_a_surrogate_the_space_is_not_asked_to_encode():
     search = AdaptiveMutantUCB(space, budget=300, max_steps=5, surrogate=False, seed=0)
     finish(search, loss)
     assert space.encoded == 0 == space.crossings and set(space.sizes) == {0.15}
-    assert max(len(arm.parents) for arm in search.book.arms) == 1
+    assert max(len(arm.parents) for arm in search.ledger.arms) == 1
 
 
 def test_a_space_that_does_not_encode_goes_without():
     search = AdaptiveMutantUCB(Digits(), budget=400, max_steps=5, seed=0)
     finish(search, lambda pull: -abs(pull.config - 300) / pull.stop)
-    assert abs(search.best().config - 300) < 30 and {len(arm.parents) for arm in search.book.arms} == {0, 1}
+    assert abs(search.best().config - 300) < 30 and {len(arm.parents) for arm in search.ledger.arms} == {0, 1}
 
 
 def test_a_space_that_neither_crosses_nor_takes_a_size_has_its_newcomers_chosen_too():
     search = AdaptiveMutantUCB(Line(), budget=400, max_steps=5, seed=0)
     finish(search, lambda pull: -abs(pull.config - 300) / pull.stop)
-    assert abs(search.best().config - 300) < 10 and {len(arm.parents) for arm in search.book.arms} == {0, 1}
+    assert abs(search.best().config - 300) < 10 and {len(arm.parents) for arm in search.ledger.arms} == {0, 1}

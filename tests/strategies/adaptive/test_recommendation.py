@@ -27,9 +27,9 @@ def test_the_arm_with_the_best_reward_is_recommended_wherever_it_got_it():
 def test_an_arm_whose_curve_has_turned_is_not_trained_on_but_mutated():
     search = AdaptiveMutantUCB(WIDE, budget=600, max_steps=10, seed=0)
     finish(search, turning)
-    steps = np.bincount(search.book.steps, minlength=11)
+    steps = np.bincount(search.ledger.steps, minlength=11)
     assert steps[7:].sum() <= 3 and steps[4:7].sum() > 50  # before the spread of the scores is known a few are
-    assert any(search.best().id in arm.parents for arm in search.book.arms)
+    assert any(search.best().id in arm.parents for arm in search.ledger.arms)
 
 
 def test_a_noisy_curve_that_rises_has_not_turned():
@@ -61,7 +61,7 @@ def test_an_arm_that_failed_is_neither_trained_nor_recommended_while_there_is_an
 def test_an_arm_that_failed_later_is_recommended_where_there_is_no_other():
     search = AdaptiveMutantUCB(SPACE, budget=30, max_steps=5, seed=0)
     finish(search, lambda pull: 0.5 if (pull.arm.id, pull.start) == (2, 0) else None)
-    assert search.best().id == 2 and 2 in search.book.failed
+    assert search.best().id == 2 and 2 in search.ledger.failed
 
 
 def test_where_all_fails_there_is_nothing_to_recommend():
@@ -69,6 +69,6 @@ def test_where_all_fails_there_is_nothing_to_recommend():
     with pytest.raises(NoResult, match="no pull has succeeded yet"):
         search.best()
     finish(search, lambda pull: None)
-    assert search.book.spent == 96 and len(search.book.failed) == 96
+    assert search.ledger.spent == 96 and len(search.ledger.failed) == 96
     with pytest.raises(NoResult, match="no pull has succeeded yet"):
         search.best()

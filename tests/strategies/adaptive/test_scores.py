@@ -34,13 +34,13 @@ def test_the_score_is_the_running_average_corrected_by_the_gains_to_come():
     assert min(counts[rung] for rung in range(1, 5)) > 10 and to_come[0] > 0.15
     for arm, own in rewards.items():
         score = sum(w * (reward + gain) for w, reward, gain in zip(weights[len(own)], own, to_come, strict=False))
-        assert search.promise(arm) == pytest.approx(score)
+        assert search.priority(arm) == pytest.approx(score)
 
 
 def test_where_rewards_are_draws_about_one_value_the_score_is_their_mean():
     search = AdaptiveMutantUCB(SPACE, budget=1_000, max_steps=10, seed=0)
     rewards = finish(search, draw)
-    assert [search.promise(arm) for arm in rewards] == pytest.approx([np.mean(own) for own in rewards.values()])
+    assert [search.priority(arm) for arm in rewards] == pytest.approx([np.mean(own) for own in rewards.values()])
     assert any(len(own) > 3 for own in rewards.values())
 
 
@@ -48,19 +48,19 @@ def test_where_rewards_are_draws_about_one_value_the_score_is_their_mean():
 def test_a_young_arm_is_not_held_to_what_old_ones_have_become(seed):
     search = AdaptiveMutantUCB(SPACE, budget=500, max_steps=10, seed=seed)
     finish(search, climb)
-    young = [arm for arm, steps in enumerate(search.book.steps) if steps == 1]
+    young = [arm for arm, steps in enumerate(search.ledger.steps) if steps == 1]
     assert len(young) > 30
     for arm in young:
-        assert search.promise(arm) == pytest.approx(value(arm) - 0.5 * 0.8**10, abs=0.03)  # their rewards are 0.35 lower
+        assert search.priority(arm) == pytest.approx(value(arm) - 0.5 * 0.8**10, abs=0.03)  # their rewards are 0.35 lower
 
 
 def test_an_arm_without_a_reward_or_with_a_failure_promises_nothing():
     search = AdaptiveMutantUCB(SPACE, budget=100, max_steps=5, initial=2, seed=0)
     first, second = search.ask(), search.ask()
-    assert search.promise(0) == search.promise(1) == -math.inf
+    assert search.priority(0) == search.priority(1) == -math.inf
     search.tell(first, 0.5)
     search.tell(second, None)
-    assert search.promise(0) == 0.5 and search.promise(1) == -math.inf
+    assert search.priority(0) == 0.5 and search.priority(1) == -math.inf
 
 
 # The scale of rewards.
@@ -92,7 +92,7 @@ def test_with_one_sound_arm_the_scores_are_not_measured_again_and_again(monkeypa
     scans, trained = [], AdaptiveMutantUCB._trained
     monkeypatch.setattr(AdaptiveMutantUCB, "_trained", lambda self, **options: scans.append(1) or trained(self, **options))
     finish(search, lambda pull: 0.5 if pull.arm.id == 0 else None)
-    assert len(search.book.failed) > 900 and len(scans) <= 10
+    assert len(search.ledger.failed) > 900 and len(scans) <= 10
 
 
 def test_the_scores_are_measured_as_often_as_the_rewards_grow_by_a_tenth(monkeypatch):

@@ -26,4 +26,6 @@ def test_a_loaded_state_goes_on_as_the_original(reward, moment):
     assert original._outlook.level == restored._outlook.level
     assert pulls_of(original, flawed) == pulls_of(restored, flawed)
     assert original.best() == restored.best()
-    assert [original.promise(arm.id) for arm in original.book.arms] == [restored.promise(arm.id) for arm in restored.book.arms]
+    assert [original.priority(arm.id) for arm in original.ledger.arms] == [
+        restored.priority(arm.id) for arm in restored.ledger.arms
+    ]

@@ -44,7 +44,7 @@ def test_such_an_arm_gets_all_its_pulls_at_once():
     problem = CurveWorld("crossing", seed=0)
     search = AdaptiveMutantUCB(problem.space, budget=600, seed=0)
     pulls = [pull for pull, _ in play(search, lambda pull: evaluate(problem, pull, 0))]
-    ended = [arm for arm in search._straight if search.book.steps[arm] == 10]
+    ended = [arm for arm in search._straight if search.ledger.steps[arm] == 10]
     assert len(ended) > 10 and set(ended) <= set(trained_in_a_row(pulls))
 
 

@@ -12,7 +12,7 @@ def test_what_is_left_is_what_a_child_may_spend():
     cascade = ma.Cascade(children, ma.Uniform(), budget=40, seed=0)
     pulls = [pull for pull, _ in play(cascade, near, workers=5)]
     assert 39 <= sum(pull.steps for pull in pulls) <= 40
-    assert all(child.book.budget is None for child in cascade.children.values())
+    assert all(child.ledger.budget is None for child in cascade.children.values())
 
 
 def test_a_child_ends_as_it_would_alone():
@@ -28,7 +28,7 @@ def test_a_child_ends_as_it_would_alone():
 def test_a_budget_that_is_raised_brings_back_who_had_ended():
     cascade = mixed(budget=60)
     assert sum(pull.steps for pull, _ in play(cascade, near)) <= 60
-    cascade.book.budget = 120
+    cascade.ledger.budget = 120
     for _ in play(cascade, near):
         pass
-    assert 117 <= cascade.book.spent <= 120
+    assert 117 <= cascade.ledger.spent <= 120

@@ -11,13 +11,13 @@ from .searches import SPACE, mixed, near, two
 def test_the_children_are_told_what_the_cascade_is_told():
     cascade = mixed()
     for pull, reward in play(cascade, near, workers=3, fail=0.1):
-        assert cascade.children[pull.config["algorithm"]].book.spent > 0
+        assert cascade.children[pull.config["algorithm"]].ledger.spent > 0
         assert reward is None or reward == near(pull)
-    books = [child.book for child in cascade.children.values()]
-    assert sum(book.spent for book in books) == cascade.book.spent == 200
-    assert sum(len(book.arms) for book in books) == len(cascade.book.arms)
-    assert sum(len(book.failed) for book in books) == len(cascade.book.failed) > 0
-    assert sum(sum(book.steps) for book in books) == sum(cascade.book.steps)
+    ledgers = [child.ledger for child in cascade.children.values()]
+    assert sum(ledger.spent for ledger in ledgers) == cascade.ledger.spent == 200
+    assert sum(len(ledger.arms) for ledger in ledgers) == len(cascade.ledger.arms)
+    assert sum(len(ledger.failed) for ledger in ledgers) == len(cascade.ledger.failed) > 0
+    assert sum(sum(ledger.steps) for ledger in ledgers) == sum(cascade.ledger.steps)
 
 
 def test_an_arm_trained_on_is_the_same_arm_and_its_parents_are_the_cascades():
@@ -28,11 +28,11 @@ def test_an_arm_trained_on_is_the_same_arm_and_its_parents_are_the_cascades():
         for parent in pull.arm.parents:
             assert arms[parent].config["algorithm"] == pull.config["algorithm"]
     assert any(arm.parents for arm in arms.values())
-    assert max(cascade.book.steps) == 4
-    place, own = 1, cascade.children["mutant"].book
+    assert max(cascade.ledger.steps) == 4
+    place, own = 1, cascade.children["mutant"].ledger
     for arm in own.arms:
         known = cascade._arms[place]
-        ours = cascade.book.arms[known[arm.id]]
+        ours = cascade.ledger.arms[known[arm.id]]
         assert ours.config == {"algorithm": "mutant", "config": arm.config}
         assert ours.parents == tuple(known[parent] for parent in arm.parents)
 
@@ -40,7 +40,7 @@ def test_an_arm_trained_on_is_the_same_arm_and_its_parents_are_the_cascades():
 def test_the_configs_of_the_joint_space_of_the_children_are_its_own():
     cascade = mixed()
     joint = ma.Joint(dict.fromkeys(("random", "mutant", "thompson", "adaptive"), SPACE))
-    assert cascade.book.space.describe() == joint.describe()
+    assert cascade.ledger.space.describe() == joint.describe()
     assert all(joint.contains(pull.config) for pull, _ in play(cascade, near))
     search = ma.MutantUCB(joint, budget=200, max_steps=4, seed=0)
     for _ in play(search, near):  # the same function, either way
@@ -51,7 +51,9 @@ def test_the_configs_of_the_joint_space_of_the_children_are_its_own():
 def test_recommended_is_the_childs_recommendation_with_the_largest_last_reward():
     cascade = two(ma.Uniform())
     last = {pull.arm.id: reward for pull, reward in play(cascade, near)}
-    best = [max((near(ma.Pull(arm, 0, 1)), arm.id) for arm in cascade.book.arms if arm.config["algorithm"] == n) for n in "ab"]
+    best = [
+        max((near(ma.Pull(arm, 0, 1)), arm.id) for arm in cascade.ledger.arms if arm.config["algorithm"] == n) for n in "ab"
+    ]
     assert cascade.best().id == max(best)[1] == max(last, key=last.get)
 
 
@@ -70,8 +72,8 @@ def test_its_plan_promises_and_warnings_come_from_its_children():
     for _ in play(cascade, lambda pull: pull.stop / 10):  # rises slowly: mutants crowd out training
         pass
     own = cascade.children["mutant"]
-    order = sorted(range(len(own.book.arms)), key=own.promise)
-    promises = [cascade.promise(cascade._arms[0][arm]) for arm in order]
+    order = sorted(range(len(own.ledger.arms)), key=own.priority)
+    promises = [cascade.priority(cascade._arms[0][arm]) for arm in order]
     assert promises == sorted(promises) and max(promises) < 1
     assert cascade.warning() == f"mutant: {own.warning()}"
     assert own.warning() is not None

@@ -37,7 +37,7 @@ def test_a_picker_given_to_two_cascades_is_used_by_neither():
 def test_a_child_that_is_done_is_passed_over():
     cascade = ma.Cascade({"short": ma.RandomSearch(SPACE, budget=7), "long": ma.RandomSearch(SPACE)}, budget=50, seed=0)
     assert Counter(names(cascade, reward=near, workers=3)) == {"short": 7, "long": 43}
-    assert cascade.children["short"].book.budget == 7
+    assert cascade.children["short"].ledger.budget == 7
 
 
 def test_when_all_children_are_done_so_is_the_cascade():
@@ -60,10 +60,10 @@ def test_all_waiting_it_waits_and_changes_nothing():
     halving = {name: ma.SuccessiveHalving(SPACE, budget=21, max_steps=9) for name in "ab"}
     cascade = ma.Cascade(halving, ma.Softmax(), budget=100, seed=0)
     pulls = [cascade.ask() for _ in range(18)]
-    assert len(cascade.book.in_flight) == 18
-    before = cascade.book.rng.bit_generator.state
+    assert len(cascade.ledger.in_flight) == 18
+    before = cascade.ledger.rng.bit_generator.state
     assert cascade.ask() is None and cascade.ask() is None
-    assert cascade.book.rng.bit_generator.state == before
+    assert cascade.ledger.rng.bit_generator.state == before
     for pull in pulls:
         cascade.tell(pull, near(pull))
     assert cascade.ask() is not None

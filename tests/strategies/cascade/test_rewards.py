@@ -25,7 +25,7 @@ def share_of_b(picker, seed, diverged=0, draw=lambda rng, place: rng.uniform(-3.
     with ma.Study(two(picker, budget=300, seed=seed)) as study:
         while (pull := study.ask()) is not None:
             noise = -1e9 * (1 + rng.random())
-            study.tell(pull, noise if study.tally.pulls < diverged else draw(rng, "ab".index(pull.config["algorithm"])))
+            study.tell(pull, noise if study.counts.pulls < diverged else draw(rng, "ab".index(pull.config["algorithm"])))
         return study.strategy.picker.trials[1] / 300
 
 

@@ -10,17 +10,17 @@ from .searches import SPACE, mixed, near, two
 
 def test_children_without_a_seed_get_one_that_derives_from_the_cascades():
     cascade = two(seed=7)
-    assert {name: child.book.seed for name, child in cascade.children.items()} == {n: child_seed(7, n) for n in "ab"}
+    assert {name: child.ledger.seed for name, child in cascade.children.items()} == {n: child_seed(7, n) for n in "ab"}
     assert child_seed(7, "a") != child_seed(7, "b") != child_seed(8, "b")
     own = ma.Cascade({"a": ma.RandomSearch(SPACE, seed=5), "b": ma.RandomSearch(SPACE)}, seed=7)
-    assert own.children["a"].book.seed == 5
+    assert own.children["a"].ledger.seed == 5
 
 
 def test_restarted_it_is_as_at_the_beginning_also_with_another_seed():
     cascade = mixed(seed=1)
     first = [pull for pull, _ in play(cascade, near)]
     restart(cascade, seed=2, budget=100)
-    assert (cascade.book.budget, cascade.book.seed, cascade.book.arms) == (100, 2, [])
+    assert (cascade.ledger.budget, cascade.ledger.seed, cascade.ledger.arms) == (100, 2, [])
     other = [pull for pull, _ in play(cascade, near)]
     restart(cascade, seed=1, budget=200)
     assert [pull for pull, _ in play(cascade, near)] == first != other

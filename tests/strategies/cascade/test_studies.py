@@ -36,7 +36,7 @@ def quick():
 
 def stopping(pulls):
     """Stops a study once it has so many."""
-    return lambda study, outcome: study.tally.pulls >= pulls and study.stop()
+    return lambda study, outcome: study.counts.pulls >= pulls and study.stop()
 
 
 def decisions(study):
@@ -60,7 +60,7 @@ def test_a_study_that_was_stopped_goes_on_as_if_it_had_not(quick):
         assert list(audit(view.journal)) == []
     with ma.Study(spread(budget=230), storage=f"{quick}/broken.db") as study:
         study.optimize(train, progress=False)
-        assert 226 < study.tally.steps <= 230
+        assert 226 < study.counts.steps <= 230
 
 
 @pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
@@ -91,7 +91,7 @@ import manyarms as ma
 from searches import spread, train
 
 def end(study, outcome):
-    if study.tally.pulls == int(sys.argv[2]):
+    if study.counts.pulls == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
 
 ma.Study(spread(), storage=sys.argv[1]).optimize(train, progress=False, callbacks=[end])
@@ -107,7 +107,7 @@ def test_a_study_killed_twice_goes_on_as_if_it_had_not(quick, request):
         command = [sys.executable, "-c", textwrap.dedent(KILLED), f"{quick}/broken.db", pulls]
         assert subprocess.run(command, cwd=request.path.parent, check=False).returncode == -9
     with ma.Study(spread(), storage=f"{quick}/broken.db") as study:
-        assert study.tally.pulls == 70
+        assert study.counts.pulls == 70
         study.optimize(train, progress=False)
         assert decisions(study) == expected
 
@@ -162,7 +162,7 @@ def test_a_study_of_a_space_of_ones_own_resumes(quick):
     for stop in (20, 1000):
         with ma.Study(make(), storage=f"{quick}/study.db") as study:
             study.optimize(reward, progress=False, callbacks=[stopping(stop)])
-    assert study.tally.steps == 60 and study.best_config["algorithm"] == "digits"
+    assert study.counts.steps == 60 and study.best_config["algorithm"] == "digits"
 
 
 def test_tune_takes_a_function_that_makes_a_cascade_of_a_joint_space():

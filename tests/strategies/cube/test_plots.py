@@ -41,7 +41,7 @@ def test_a_partition_is_drawn_with_the_names_of_its_sides(search, labels, pyplot
     assert axes.get_title().endswith("1 regions after 0 pulls")
     axes = draw_partition(searched(search), pyplot.subplots()[1])
     assert (axes.get_xlabel(), axes.get_ylabel()) == labels
-    assert axes.get_title() == f"{type(search).__name__}: {len(search.regions())} regions after {len(search.book.arms)} pulls"
+    assert axes.get_title() == f"{type(search).__name__}: {len(search.regions())} regions after {len(search.ledger.arms)} pulls"
     axes.figure.canvas.draw()
 
 

@@ -227,7 +227,7 @@ def test_a_study_goes_on_where_it_was(tmp_path):
         known = list(study.pulls_dataframe()["reward"])
     with search(60) as study:
         assert list(study.pulls_dataframe()["reward"])[:40] == known
-        assert study.tally.pulls == 60 and study.strategy.samples == 20  # which follow from the first budget
+        assert study.counts.pulls == 60 and study.strategy.samples == 20  # which follow from the first budget
 
 
 def test_it_is_a_child_of_a_cascade():

@@ -1,4 +1,4 @@
-"""The book: what was asked, what was told, and what becomes of a config that was there before."""
+"""The ledger: what was asked, what was told, and what becomes of a config that was there before."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyarms import Arm, Choice, Float, Pull, Space
-from manyarms.strategies.kit.ledger import Book
+from manyarms.strategies.kit.ledger import Ledger
 
 THREE = Space(c=Choice("a", "b", "c"))
 
@@ -34,17 +34,17 @@ class Objects:
         return np.zeros(2)
 
 
-def book(space=None, budget=100, max_steps=10, seed=0):
-    return Book(space or Space(x=Float(0, 1)), budget, max_steps, seed)
+def ledger(space=None, budget=100, max_steps=10, seed=0):
+    return Ledger(space or Space(x=Float(0, 1)), budget, max_steps, seed)
 
 
-def trained(book, arm, steps):
-    book.settle(book.open(arm, steps), 0.5)
+def trained(ledger, arm, steps):
+    ledger.settle(ledger.open(arm, steps), 0.5)
     return arm
 
 
 def test_a_reward_moves_the_arm_on_and_a_failure_ends_it():
-    own = book()
+    own = ledger()
     one, two = own.open(own.sample(), 3), own.open(own.sample(), 2)
     assert own.in_flight == {0: one, 1: two} and own.spent == 5 and own.left == 95
     assert own.settle(one, 0.25) == 0.25 and own.settle(two, None) is None
@@ -67,7 +67,7 @@ def test_a_reward_moves_the_arm_on_and_a_failure_ends_it():
     ids=repr,
 )
 def test_a_reward_that_is_no_finite_number_is_refused_and_changes_nothing(bad, error):
-    own = book()
+    own = ledger()
     pull = own.open(own.sample(), 1)
     with pytest.raises(error, match="reward must be a finite number, or None if the pull failed, got "):
         own.settle(pull, bad)
@@ -76,12 +76,12 @@ def test_a_reward_that_is_no_finite_number_is_refused_and_changes_nothing(bad, e
 
 
 def test_rewards_of_any_kind_come_back_as_plain_floats():
-    own = book()
+    own = ledger()
     assert [type(own.settle(own.open(own.sample(), 1), reward)) for reward in (1, np.float32(1), np.int64(1))] == [float] * 3
 
 
 def test_what_was_told_before_is_ignored_also_while_the_arm_is_trained_on():
-    own = book()
+    own = ledger()
     first = own.open(own.sample(), 2)
     own.settle(first, 0.5)
     second = own.open(first.arm, 2)
@@ -105,7 +105,7 @@ NEVER_ASKED = {
 
 @pytest.mark.parametrize(("arm", "start", "stop"), NEVER_ASKED.values(), ids=NEVER_ASKED)
 def test_a_pull_that_was_never_asked_for_is_refused(arm, start, stop):
-    own = book(Fixed(*"abc"))
+    own = ledger(Fixed(*"abc"))
     trained(own, own.sample(), 2)
     own.settle(own.open(own.sample(), 2), None)
     own.open(own.sample(), 1)
@@ -115,7 +115,7 @@ def test_a_pull_that_was_never_asked_for_is_refused(arm, start, stop):
 
 
 def test_a_config_that_was_there_before_is_one_more_pull_of_the_same_arm():
-    own = book(Fixed("a", "b", "a", "b"))
+    own = ledger(Fixed("a", "b", "a", "b"))
     one, two = trained(own, own.sample(), 1), trained(own, own.sample(), 1)
     assert own.sample() is one and own.mutant(0) is two
     assert len(own.arms) == 2 and two.parents == ()
@@ -123,7 +123,7 @@ def test_a_config_that_was_there_before_is_one_more_pull_of_the_same_arm():
 
 @pytest.mark.parametrize("case", ["asleep", "failed", "trained to the end"])
 def test_where_the_known_arm_cannot_be_trained_another_config_is_tried(case):
-    own = book(Fixed("a", "a", "a", "b"))
+    own = ledger(Fixed("a", "a", "a", "b"))
     pull = own.open(own.sample(), 10)
     if case != "asleep":
         own.settle(pull, None if case == "failed" else 0.5)
@@ -131,7 +131,7 @@ def test_where_the_known_arm_cannot_be_trained_another_config_is_tried(case):
 
 
 def test_where_the_space_is_used_up_a_twin_is_made():
-    own = book(Fixed(*["a"] * 12))
+    own = ledger(Fixed(*["a"] * 12))
     trained(own, own.sample(), 10)
     twin = own.mutant(0)
     assert twin == Arm(1, "a", (0,))
@@ -140,7 +140,7 @@ def test_where_the_space_is_used_up_a_twin_is_made():
 
 
 def test_a_small_space_is_known_after_few_arms_and_its_budget_goes_into_training():
-    own = book(THREE)
+    own = ledger(THREE)
     for _ in range(30):
         trained(own, own.sample(), 1)
     assert len(own.arms) <= 4 and sum(own.steps) == 30
@@ -152,23 +152,23 @@ def test_a_small_space_is_known_after_few_arms_and_its_budget_goes_into_training
     ids=repr,
 )
 def test_configs_that_only_look_alike_are_different_arms(configs):
-    own = book(Fixed(*configs))
+    own = ledger(Fixed(*configs))
     assert [trained(own, own.sample(), 1).config for _ in configs] == list(configs)
     assert len(own.arms) == len(configs)
 
 
 def test_the_order_of_names_does_not_make_another_config():
-    own = book(Fixed({"a": 1, "b": [{"c": 2, "d": 3}]}, {"b": [{"d": 3, "c": 2}], "a": 1}))
+    own = ledger(Fixed({"a": 1, "b": [{"c": 2, "d": 3}]}, {"b": [{"d": 3, "c": 2}], "a": 1}))
     assert trained(own, own.sample(), 1) is own.sample()
 
 
 def test_configs_that_cannot_be_compared_are_all_new():
-    own = book(Objects())
+    own = ledger(Objects())
     assert [trained(own, own.sample(), 1).id for _ in range(3)] == [0, 1, 2]
 
 
 def test_a_book_loaded_from_its_state_makes_the_same_arms_and_knows_the_same_configs():
-    own, restored = book(THREE, max_steps=3), book(THREE, max_steps=3, seed=9)
+    own, restored = ledger(THREE, max_steps=3), ledger(THREE, max_steps=3, seed=9)
     for reward in (0.5, None, 0.5, 0.5, None):
         own.settle(own.open(own.sample(), 1), reward)
     own.open(own.mutant(0), 1)
@@ -180,12 +180,12 @@ def test_a_book_loaded_from_its_state_makes_the_same_arms_and_knows_the_same_con
 
 
 def test_a_fresh_seed_is_kept_so_that_the_search_can_be_repeated():
-    one, two = book(seed=None), book(seed=None)
+    one, two = ledger(seed=None), ledger(seed=None)
     assert one.seed != two.seed
-    assert book(seed=one.seed).sample() == one.sample()
+    assert ledger(seed=one.seed).sample() == one.sample()
 
 
 def test_without_limits_nothing_is_used_up():
-    own = book(budget=None, max_steps=None)
+    own = ledger(budget=None, max_steps=None)
     trained(own, own.sample(), 10**6)
     assert own.left == math.inf and own.can_train(0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyarms import Float, NoResult, Space
-from manyarms.strategies.kit.ledger import Book
+from manyarms.strategies.kit.ledger import Ledger
 from manyarms.strategies.kit.recommendation import Standings
 
 SPACE = Space(x=Float(0, 1))
@@ -19,11 +19,11 @@ MOVES = st.lists(st.tuples(st.integers(0, 7), REWARDS) | st.just("restore"), max
 class Scanned:
     """The standings as they are meant: at a tie the leader stays; when it fails, the best is looked for, by turn."""
 
-    def __init__(self, book):
-        self.book, self.rewards, self.leader = book, {}, None
+    def __init__(self, ledger):
+        self.ledger, self.rewards, self.leader = ledger, {}, None
 
     def standing(self, arm):
-        return arm not in self.book.failed, self.rewards[arm], self.book.steps[arm]
+        return arm not in self.ledger.failed, self.rewards[arm], self.ledger.steps[arm]
 
     def tell(self, arm, reward):
         if reward is not None:
@@ -54,28 +54,28 @@ class Counted(float):
 
 
 def begin(arms):
-    book = Book(SPACE, None, None, 0)
+    ledger = Ledger(SPACE, None, None, 0)
     for _ in range(arms):
-        book.fresh()
-    return book, Standings(book)
+        ledger.fresh()
+    return ledger, Standings(ledger)
 
 
-def end_pull(book, standings, arm, reward):
-    """Give the arm one step more; the book rounds rewards to plain floats, so it only hears whether there is one."""
-    book.settle(book.open(book.arms[arm], 1), None if reward is None else 0.0)
+def end_pull(ledger, standings, arm, reward):
+    """Give the arm one step more; the ledger rounds rewards to plain floats, so it only hears whether there is one."""
+    ledger.settle(ledger.open(ledger.arms[arm], 1), None if reward is None else 0.0)
     standings.tell(arm, reward)
 
 
 @given(MOVES)
 def test_the_leader_is_the_one_a_scan_would_find(moves):
-    book, standings = begin(8)
-    scanned = Scanned(book)
+    ledger, standings = begin(8)
+    scanned = Scanned(ledger)
     for move in moves:
         if move == "restore":
-            state, standings = standings.state(), Standings(book)
+            state, standings = standings.state(), Standings(ledger)
             standings.load(state)
-        elif move[0] not in book.failed:
-            end_pull(book, standings, *move)
+        elif move[0] not in ledger.failed:
+            end_pull(ledger, standings, *move)
             scanned.tell(*move)
         if scanned.leader is not None:
             assert standings.best().id == scanned.leader
@@ -85,20 +85,20 @@ def test_the_leader_is_the_one_a_scan_would_find(moves):
 
 
 def test_before_any_reward_there_is_nothing_to_recommend():
-    book, standings = begin(2)
-    end_pull(book, standings, 0, None)
+    ledger, standings = begin(2)
+    end_pull(ledger, standings, 0, None)
     with pytest.raises(NoResult):
         standings.best()
-    assert standings.promise(0, again=True) == standings.promise(1, again=True) == -math.inf
+    assert standings.priority(0, again=True) == standings.priority(1, again=True) == -math.inf
 
 
 def test_a_snapshot_taken_after_any_failure_is_the_same_and_stays_the_same():
-    book, standings = begin(30)
+    ledger, standings = begin(30)
     for arm in range(30):
-        end_pull(book, standings, arm, float(arm % 7))
+        end_pull(ledger, standings, arm, float(arm % 7))
     for _ in range(30):
-        end_pull(book, standings, standings.best().id, None)
-        restored = Standings(book)
+        end_pull(ledger, standings, standings.best().id, None)
+        restored = Standings(ledger)
         restored.load(standings.state())
         plain = [{**part.state(), "arms": part.state()["arms"].tolist()} for part in (standings, restored)]
         plain = [json.dumps({**part, "rewards": part["rewards"].tolist()}) for part in plain]
@@ -110,18 +110,18 @@ def test_a_snapshot_taken_after_any_failure_is_the_same_and_stays_the_same():
 @pytest.mark.parametrize("order", ["all, then their leaders fail", "each fails as soon as it leads"])
 def test_leaders_that_keep_failing_cost_no_scan(order):
     arms, Counted.comparisons = 1_000, 0
-    book, standings = begin(arms)
+    ledger, standings = begin(arms)
     for arm in range(arms):
-        end_pull(book, standings, arm, Counted(arm * 7919 % arms))
+        end_pull(ledger, standings, arm, Counted(arm * 7919 % arms))
         if order == "each fails as soon as it leads" and standings.best().id == arm:
-            end_pull(book, standings, arm, None)
-    while (leader := standings.best().id) not in book.failed:
-        end_pull(book, standings, leader, None)
+            end_pull(ledger, standings, arm, None)
+    while (leader := standings.best().id) not in ledger.failed:
+        end_pull(ledger, standings, leader, None)
     assert 0 < Counted.comparisons < 50 * arms  # a scan for each would take half a million
 
 
 def test_outdated_standings_do_not_pile_up():
-    book, standings = begin(5)
+    ledger, standings = begin(5)
     for step in range(5_000):
-        end_pull(book, standings, step % 5, float(step))
+        end_pull(ledger, standings, step % 5, float(step))
     assert len(standings._heap) < 100

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyarms import Float, NoResult, Space
-from manyarms.strategies.kit.ledger import Book
+from manyarms.strategies.kit.ledger import Ledger
 from manyarms.strategies.kit.upper_bounds import UpperBounds, reward_scale, upper_bound
 
 SPACE = Space(x=Float(0, 1))
@@ -24,22 +24,22 @@ MOVES = st.lists(
 
 
 def bounds_of(arms, exploration=0.05):
-    book = Book(SPACE, None, None, 0)
-    bounds = UpperBounds(book, exploration)
+    ledger = Ledger(SPACE, None, None, 0)
+    bounds = UpperBounds(ledger, exploration)
     for _ in range(arms):
-        bounds.choose(book.sample().id)
-    return book, bounds
+        bounds.choose(ledger.sample().id)
+    return ledger, bounds
 
 
-def reward(book, bounds, arm, value):
-    book.steps[arm] += 1
+def reward(ledger, bounds, arm, value):
+    ledger.steps[arm] += 1
     bounds.add(arm, value)
     bounds.rank(arm)
 
 
 @given(MOVES, st.sampled_from([0.0, 0.05, 2.0]))
 def test_the_first_arm_is_the_one_a_scan_would_find(moves, exploration):
-    book, bounds = bounds_of(6, exploration)
+    ledger, bounds = bounds_of(6, exploration)
     rewards, chosen, ranked = [[] for _ in range(6)], [1] * 6, {}
     for kind, *values in moves:
         if kind == "choose":
@@ -47,7 +47,7 @@ def test_the_first_arm_is_the_one_a_scan_would_find(moves, exploration):
             chosen[values[0]] += 1
         elif kind == "reward":
             arm, value = values
-            reward(book, bounds, arm, value)
+            reward(ledger, bounds, arm, value)
             rewards[arm].append(value)
             ranked[arm] = np.mean(rewards[arm]) + math.sqrt(
                 exploration / chosen[arm]
@@ -56,7 +56,7 @@ def test_the_first_arm_is_the_one_a_scan_would_find(moves, exploration):
             bounds.drop(*values)
             ranked.pop(*values, None)
         else:
-            state, bounds = bounds.state(), UpperBounds(book, exploration)
+            state, bounds = bounds.state(), UpperBounds(ledger, exploration)
             bounds.load(state)
         first = bounds.first()
         assert (first is None) == (not ranked)
@@ -66,25 +66,25 @@ def test_the_first_arm_is_the_one_a_scan_would_find(moves, exploration):
 def test_ties_are_broken_by_the_generator_of_the_book():
     firsts = set()
     for seed in range(20):
-        book, bounds = bounds_of(3)
-        book.rng = np.random.default_rng(seed)
+        ledger, bounds = bounds_of(3)
+        ledger.rng = np.random.default_rng(seed)
         for arm in range(3):
-            reward(book, bounds, arm, 0.5)
+            reward(ledger, bounds, arm, 0.5)
         firsts.add(bounds.first())
     assert firsts == {0, 1, 2}
 
 
 @pytest.mark.parametrize(("low", "width"), [(-1.0, 1.0), (5.0, 0.001), (-1e6, 1e5)])
 def test_on_any_range_of_rewards_arms_are_ranked_as_on_the_one_measured(low, width):
-    book, bounds = bounds_of(40)
+    ledger, bounds = bounds_of(40)
     values = np.random.default_rng(0).random(40)
     for arm, value in enumerate(values):
-        reward(book, bounds, arm, low + width * value)
+        reward(ledger, bounds, arm, low + width * value)
     then = reward_scale((low + width * values[:32]).tolist())  # measured at 1, 2, 4 .. rewards, all outside [0, 1]
     assert bounds.scale == pytest.approx(then) and bounds.first() == values.argmax()
     for arm in range(40):
-        assert bounds.promise(arm) == pytest.approx(low + width * values[arm] + then * math.sqrt(0.05), rel=1e-9)
-    again = UpperBounds(book, 0.05)
+        assert bounds.priority(arm) == pytest.approx(low + width * values[arm] + then * math.sqrt(0.05), rel=1e-9)
+    again = UpperBounds(ledger, 0.05)
     again.load(bounds.state())
     for _ in range(40):
         assert again.first() == bounds.first()
@@ -95,43 +95,43 @@ def test_on_any_range_of_rewards_arms_are_ranked_as_on_the_one_measured(low, wid
 
 
 def test_rewards_in_the_unit_interval_leave_the_bounds_as_in_the_paper():
-    book, bounds = bounds_of(10)
+    ledger, bounds = bounds_of(10)
     for arm in range(10):
-        reward(book, bounds, arm, 0.5 + arm / 1000)
+        reward(ledger, bounds, arm, 0.5 + arm / 1000)
     assert bounds.scale == 1.0
 
 
 def test_the_promise_is_the_upper_bound_with_the_choices_in_flight():
-    book, bounds = bounds_of(2)
-    assert bounds.promise(0) == -math.inf
-    reward(book, bounds, 0, 0.5)
+    ledger, bounds = bounds_of(2)
+    assert bounds.priority(0) == -math.inf
+    reward(ledger, bounds, 0, 0.5)
     for chosen in (1, 2, 3):
-        assert bounds.promise(0) == upper_bound(0.5, chosen, 0.05)
+        assert bounds.priority(0) == upper_bound(0.5, chosen, 0.05)
         bounds.choose(0)
     bounds.drop(0)
-    assert bounds.promise(0) > 0.5
-    book.failed.add(0)
-    assert bounds.promise(0) == -math.inf
+    assert bounds.priority(0) > 0.5
+    ledger.failed.add(0)
+    assert bounds.priority(0) == -math.inf
 
 
 def test_the_largest_mean_is_recommended_and_a_failed_arm_only_for_want_of_others():
-    book, bounds = bounds_of(4)
+    ledger, bounds = bounds_of(4)
     with pytest.raises(NoResult):
         bounds.largest_mean()
-    reward(book, bounds, 2, 0.9)
-    book.failed.add(2)
+    reward(ledger, bounds, 2, 0.9)
+    ledger.failed.add(2)
     assert bounds.largest_mean() == 2
-    reward(book, bounds, 1, 0.4)
+    reward(ledger, bounds, 1, 0.4)
     assert bounds.largest_mean() == 1
-    reward(book, bounds, 3, 0.5)
+    reward(ledger, bounds, 3, 0.5)
     assert bounds.largest_mean() == 3 and bounds.mean(3) == 0.5
-    reward(book, bounds, 3, 0.2)
+    reward(ledger, bounds, 3, 0.2)
     assert bounds.largest_mean() == 1 and bounds.mean(3) == pytest.approx(0.35)
 
 
 def test_the_state_is_flat_arrays_of_plain_numbers():
-    book, bounds = bounds_of(3)
-    reward(book, bounds, 1, 0.5)
+    ledger, bounds = bounds_of(3)
+    reward(ledger, bounds, 1, 0.5)
     state = bounds.state()
     arrays = [state["sums"], state["chosen"], *state["ranking"].values()]
     assert all(array.ndim == 1 for array in arrays) and json.dumps([array.tolist() for array in arrays])

@@ -29,7 +29,7 @@ def searched(reward, max_steps, budget=600, seed=0):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("noise", [0.1, 0.3, 1.0])
 def test_draws_about_one_value_are_seen_in_a_search_that_prefers_the_lucky(noise, seed):
-    assert searched(lambda x, step, draw: x + noise * draw, 10, seed=seed).takes_mean(0)
+    assert searched(lambda x, step, draw: x + noise * draw, 10, seed=seed).uses_mean(0)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.003, 0.03])
@@ -37,12 +37,12 @@ def test_a_curve_that_turns_is_a_curve(noise):
     def loss(x, step):
         return 0.1 + 0.05 * abs(x - 0.3) + (0.5 * (4 - step) / 4 if step < 4 else 0.8 * (step - 4) / 16)
 
-    assert not searched(lambda x, step, draw: noise * draw - loss(x, step), 20, 400).takes_mean(0)
+    assert not searched(lambda x, step, draw: noise * draw - loss(x, step), 20, 400).uses_mean(0)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.05])
 def test_a_curve_that_rises_is_a_curve(noise):
-    assert not searched(lambda x, step, draw: x * (1 - 0.7**step) + noise * draw, 10, 400).takes_mean(0)
+    assert not searched(lambda x, step, draw: x * (1 - 0.7**step) + noise * draw, 10, 400).uses_mean(0)
 
 
 def test_curves_that_all_arms_share_are_curves_though_the_rest_is_noise():

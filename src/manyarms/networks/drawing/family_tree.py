@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ...core import Arm
-from ...study.counts import ArmRecord, Tally
+from ...study.counts import ArmRecord, Counts
 from ..graphs.changes import changes_in_words
 from ..graphs.space import NetworkSpace
 from .network import network_of
@@ -19,7 +19,7 @@ _PLAIN, _BEST = "#eef3f7", "#e0f0dc"
 class Searched(Protocol):
     """A study, or a view of a stored one."""
 
-    tally: Tally
+    counts: Counts
 
     def best(self) -> Arm:
         """The recommended arm."""
@@ -40,7 +40,7 @@ def draw_family(study: Searched, space: NetworkSpace, arm: int | None = None) ->
     >>> draw_family(study, space)[:4]
     '<svg'
     """
-    arms = study.tally.arms
+    arms = study.counts.arms
     last = study.best().id if arm is None else arm
     if last not in arms:
         raise ValueError(f"arm must be one of the study's, got {last!r}")

@@ -237,7 +237,7 @@ class Contest:
         rules, study, timeout, runner = self.rules, self.study, None, None
         if rules.seconds is not None:
             reserve = _RETRAIN if self.plan.folds == 1 else _RESERVE if rules.ensemble else _RESERVE / 2
-            timeout = (1 - reserve) * rules.seconds - self._elapsed() - study.tally.seconds / rules.workers
+            timeout = (1 - reserve) * rules.seconds - self._elapsed() - study.counts.seconds / rules.workers
             if timeout <= 0:
                 return
             self._until = self._clock() + timeout
@@ -266,7 +266,7 @@ class Contest:
         """Stop where nothing works, or where another pull like the last ones would not end in time."""
         self._lengths = [*self._lengths[1 - _LAST :], outcome.seconds]
         late = self._clock() + float(np.mean(self._lengths)) > self._until
-        if late if study.tally.pulls else study.tally.failures >= _HOPELESS:
+        if late if study.counts.pulls else study.counts.failures >= _HOPELESS:
             study.stop()
 
     def left(self) -> float:
@@ -290,13 +290,13 @@ class Contest:
 
     def ranked(self) -> list[int]:
         """The arms with models, the best first."""
-        arms = self.study.tally.arms
+        arms = self.study.counts.arms
         known = [id for id, record in arms.items() if record.best_reward is not None and not record.failed]
         return sorted(known, key=lambda id: (-(arms[id].best_reward or 0.0), id))
 
     def config(self, arm: int) -> Any:
         """What the arm is: the name of its family, and its parameters."""
-        return self.study.tally.arms[arm].arm.config
+        return self.study.counts.arms[arm].arm.config
 
     @cached_property
     def results(self) -> dict[int, ArmResult]:

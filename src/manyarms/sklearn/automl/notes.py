@@ -37,10 +37,10 @@ def notes_on(contest: Contest, members: Sequence[Member], columns: Sequence[str]
 
 def _standing_in(contest: Contest, member: Member) -> str:
     """Why the model is none of the search's."""
-    tally = contest.study.tally
+    counts = contest.study.counts
     cause = "no pull ended in time"
-    if tally.failures:
-        cause = f"all {tally.failures} pulls failed, most often: {tally.reasons.most_common(1)[0][0]}"
+    if counts.failures:
+        cause = f"all {counts.failures} pulls failed, most often: {counts.reasons.most_common(1)[0][0]}"
     if member.family == CONSTANT:
         return f"no model could be trained, so the prediction is the same for every row ({cause})"
     return f"no model could be trained in the search, so a small tree of a few rows stands in ({cause})"

@@ -10,7 +10,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from ...core import Outcome
 from ...errors import ManyarmsError, NoResult
-from ...study.counts import Tally
+from ...study.counts import Counts
 
 
 class FitsFailed(NoResult, ValueError):
@@ -65,12 +65,12 @@ def _made(kind: Any, text: str) -> Exception:
     return error
 
 
-def warn_of(tally: Tally, error_score: Any) -> None:
+def warn_of(counts: Counts, error_score: Any) -> None:
     """Say how many pulls failed, and why most of them did."""
-    if tally.failures:
-        reason, times = tally.reasons.most_common(1)[0]
+    if counts.failures:
+        reason, times = counts.reasons.most_common(1)[0]
         warnings.warn(
-            f"{tally.failures} of {tally.failures + tally.pulls} pulls failed; their arms have the score {error_score}. "
+            f"{counts.failures} of {counts.failures + counts.pulls} pulls failed; their arms have the score {error_score}. "
             f'Most often ({times} times): {reason}. error_score="raise" ends the search at the first.',
             FitFailedWarning,
             stacklevel=5,  # where `fit` is called

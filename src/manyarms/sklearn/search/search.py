@@ -277,15 +277,15 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
             raise FitsFailed(f'{error}. error_score="raise" gives the whole error') from None
         if first_error is not None:
             first_error.raise_it()
-        if not study.tally.pulls:
+        if not study.counts.pulls:
             raise KeyboardInterrupt  # before there was anything to give
-        warn_of(study.tally, self.error_score)
+        warn_of(study.counts, self.error_score)
 
     # -- what came of it
 
     def _tell(self, study: Study, training: Training, scorers: Any) -> None:
         """Set all that is learned."""
-        records = study.tally.arms
+        records = study.counts.arms
 
         def is_final(arm: int, steps: int) -> bool:
             return is_final_early(arm) or training.is_final(records[arm].arm.config, steps)
@@ -325,7 +325,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
 
     def _train_best(self, study: Study, training: Training, results: dict[str, Any]) -> None:
         began = time.perf_counter()
-        config = study.tally.arms[int(results["arm"][self.best_index_])].arm.config
+        config = study.counts.arms[int(results["arm"][self.best_index_])].arm.config
         self.best_estimator_ = training.refit(config, int(results["steps"][self.best_index_]))
         self.refit_time_ = time.perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):

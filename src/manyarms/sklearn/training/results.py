@@ -113,4 +113,4 @@ def remembered(study: Study) -> StudyView:
     journal = MemoryJournal(study.name)
     journal.create(study.header)
     journal.append(study.journal.events())
-    return StudyView(journal, study.header, study.tally, study._knowledge)
+    return StudyView(journal, study.header, study.counts, study._state)

@@ -83,9 +83,9 @@ def _draw_plane(axes: Axes, regions: list[Region], points: Floats, rewards: Floa
 
 def _names(strategy: Any, dimension: int) -> list[str]:
     """Of the coordinates: the steps of a context, then the parameters of a space where each has one; else numbers."""
-    parameters = getattr(strategy.book.space, "parameters", {})
+    parameters = getattr(strategy.ledger.space, "parameters", {})
     named = [name for name, parameter in parameters.items() for _ in range(parameter.dimension)]
-    context = dimension - strategy.book.space.dimension
+    context = dimension - strategy.ledger.space.dimension
     return ["steps / max_steps"] * context + [
         f"{name}, from 0 to 1" for name in named or ("coordinate",) * (dimension - context)
     ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import checks
 from ...core import Arm, Pull
-from ..kit.ledger import Book, State
+from ..kit.ledger import Ledger, State
 from ..kit.recommendation import Standings
 from ..kit.scaling import ScaledRewards
 from ..protocol import Phase
@@ -40,7 +40,7 @@ def _without_code(space: Any) -> str | None:
 
 
 class Rounds:
-    """What the strategies on the unit cube share: the book, the partition, and drawing an arm from a box.
+    """What the strategies on the unit cube share: the ledger, the partition, and drawing an arm from a box.
 
     A pull in flight counts in its box. One that failed counts as the worst reward so far (0 if there is none), so that the
     search leaves boxes where pulls fail. Values are from 0 to 1: rewards that are not are brought there, all of them anew
@@ -48,41 +48,41 @@ class Rounds:
 
     Args:
         space: makes the arms; it must encode.
-        budget, max_steps, seed: of the book.
+        budget, max_steps, seed: of the ledger.
         given: so many coordinates, those of a context, come before the arm's.
     """
 
     def __init__(self, space: Any, budget: int | None, max_steps: int, seed: int | None, given: int = 0) -> None:
-        self.book = Book(space, budget, checks.whole("max_steps", max_steps, 1), seed)
+        self.ledger = Ledger(space, budget, checks.whole("max_steps", max_steps, 1), seed)
         if budget is not None and budget < max_steps:
             raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
-        self.partition = Partition(given + dimension_of(self.book.space), given)
-        self._standings = Standings(self.book)
+        self.partition = Partition(given + dimension_of(self.ledger.space), given)
+        self._standings = Standings(self.ledger)
         self._rewards = ScaledRewards()
         self._worst: float | None = None
 
     @property
     def number(self) -> int:
         """Of the round to come, from 1: t in the paper."""
-        return len(self.book.arms) + 1
+        return len(self.ledger.arms) + 1
 
     def play(self, beta: float, steps: int, given: Sequence[float] = ()) -> Pull:
         """Draw a new arm from the box with the largest bound, and ask for its training."""
         box, config, point = self._found(beta, given)
         self.partition.add(box, point)
-        return self.book.open(self.book.add(config), steps)
+        return self.ledger.open(self.ledger.add(config), steps)
 
     def _found(self, beta: float, given: Sequence[float]) -> tuple[int, Any, Floats]:
         """The best box that is not used up, a config from it, and where that is; if all are used up, a config comes again."""
-        book, partition = self.book, self.partition
-        while (box := partition.pick(beta, given, book.rng)) is not None:
+        ledger, partition = self.ledger, self.partition
+        while (box := partition.pick(beta, given, ledger.rng)) is not None:
             if (drawn := self._drawn(box, given)) is not None:
                 return box, *drawn
             partition.close(box)
-        box = partition.pick(beta, given, book.rng, closed=True)
+        box = partition.pick(beta, given, ledger.rng, closed=True)
         assert box is not None
-        point = partition.draw(box, given, book.rng)
-        return box, book.space.decode(point[len(given) :]), point
+        point = partition.draw(box, given, ledger.rng)
+        return box, ledger.space.decode(point[len(given) :]), point
 
     def _drawn(self, box: int, given: Sequence[float]) -> tuple[Any, Floats] | None:
         """A config from the box that no arm has, and where it is; None where some tries find none: the box is used up.
@@ -90,13 +90,13 @@ class Rounds:
         A config is at its own code, so that all points which decode to it are one. Where a box holds no code, such as that of
         "neither a nor b" where these are the options, its points stand for themselves.
         """
-        book, partition = self.book, self.partition
+        ledger, partition = self.ledger, self.partition
         holds_codes, elsewhere = False, None
         for _ in range(_TRIES):
-            point = partition.draw(box, given, book.rng)
-            config = book.space.decode(point[len(given) :])
-            code = np.array([*given, *book.space.encode(config)])
-            known, inside = book.knows(config), partition.holds(box, code)
+            point = partition.draw(box, given, ledger.rng)
+            config = ledger.space.decode(point[len(given) :])
+            code = np.array([*given, *ledger.space.encode(config)])
+            known, inside = ledger.knows(config), partition.holds(box, code)
             if inside and not known:
                 return config, code
             holds_codes = holds_codes or inside
@@ -106,9 +106,9 @@ class Rounds:
 
     def settle(self, pull: Pull, reward: float | None) -> bool:
         """Note that a pull ended; False if it was told before."""
-        waiting = len(self.book.in_flight)
-        reward = self.book.settle(pull, reward)
-        if len(self.book.in_flight) == waiting:
+        waiting = len(self.ledger.in_flight)
+        reward = self.ledger.settle(pull, reward)
+        if len(self.ledger.in_flight) == waiting:
             return False
         arm, changed = pull.arm.id, False
         if reward is not None:
@@ -117,7 +117,7 @@ class Rounds:
             changed = self._rewards.tell(arm, reward)
         self.partition.learn(arm, self._value(reward))
         if changed:
-            values = np.full(len(self.book.arms), self._value(None))
+            values = np.full(len(self.ledger.arms), self._value(None))
             values[self._rewards.arms.all] = self._rewards.values
             self.partition.revalue(values)
         return True
@@ -132,24 +132,24 @@ class Rounds:
         leader, partition = self._standings.best(), self.partition
         contexts = partition.points.all[:, : partition.given]
         equal = (partition.values.all == partition.values[leader.id]) & (contexts == contexts[leader.id]).all(axis=1)
-        equal[list(self.book.failed)] = False
+        equal[list(self.ledger.failed)] = False
         arms = np.flatnonzero(equal)
-        return self.book.arms[int(arms[partition.means.all[partition.homes.all[arms]].argmax()])]
+        return self.ledger.arms[int(arms[partition.means.all[partition.homes.all[arms]].argmax()])]
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """No arm is pulled twice: the better one keeps its checkpoint."""
-        return self._standings.promise(arm, again=False)
+        return self._standings.priority(arm, again=False)
 
     def whole_trainings(self) -> Phase:
         """The plan of a strategy that trains every arm to the end."""
-        budget, steps = self.book.budget, self.book.max_steps or 1
+        budget, steps = self.ledger.budget, self.ledger.max_steps or 1
         arms = None if budget is None else budget // steps
         return Phase("new arms, each trained to the end", arms, None if arms is None else arms * steps)
 
     def state(self) -> State:
-        """The book, the partition and the rewards."""
+        """The ledger, the partition and the rewards."""
         return {
-            "book": self.book.state(),
+            "ledger": self.ledger.state(),
             "partition": self.partition.state(),
             "standings": self._standings.state(),
             "rewards": self._rewards.state(),
@@ -158,7 +158,7 @@ class Rounds:
 
     def load(self, state: State) -> None:
         """Take back what `state` gave."""
-        self.book.load(state["book"])
+        self.ledger.load(state["ledger"])
         self.partition.load(state["partition"])
         self._standings.load(state["standings"])
         self._rewards.load(state["rewards"])

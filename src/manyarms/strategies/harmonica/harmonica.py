@@ -12,7 +12,7 @@ from ...core import Arm, Pull
 from ..hyperband import ladders
 from ..kit.bracket import Ladder, halvings
 from ..kit.brackets import Brackets, spares
-from ..kit.ledger import Book, State
+from ..kit.ledger import Ledger, State
 from ..kit.representation import strategy_repr
 from ..protocol import Phase
 from .binary_code import BinaryCode
@@ -84,19 +84,19 @@ class Harmonica:
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         checks.whole("degree", degree, 1), checks.whole("monomials", monomials, 1), checks.whole("keep", keep, 1)
         checks.whole("stages", stages, 1), checks.whole("eta", eta, 2)
-        self.book = Book(space, budget, max_steps, seed)
-        self._code = BinaryCode(self.book.space, checks.whole("bits", bits, 1))
+        self.ledger = Ledger(space, budget, max_steps, seed)
+        self._code = BinaryCode(self.ledger.space, checks.whole("bits", bits, 1))
         needed = samples_needed(len(self._code.names), degree, monomials)
         self.stages, self.samples = shares(None if budget is None else budget // max_steps, stages, needed)
         if samples is not None:
             self.stages, self.samples = stages, checks.whole("samples", samples, 2)
-        self._stages = Stages(self.book, self._code, self.stages, self.samples, degree, monomials, keep)
+        self._stages = Stages(self.ledger, self._code, self.stages, self.samples, degree, monomials, keep)
         self._whole = Ladder.of(1, 0, max_steps, eta)
         turns, smaller = [self._whole], list[Ladder]()
         if checks.one_of("base", base, ("random", "hyperband")) == "hyperband":
             turns, smaller = ladders(max_steps, eta), spares(halvings(max_steps, eta), max_steps, eta)
         draw = self._stages.draw if self.stages else None  # without a stage it is its base search, arm for arm
-        self._brackets = Brackets(self.book, turns, smaller, draw)
+        self._brackets = Brackets(self.ledger, turns, smaller, draw)
 
     def ask(self) -> Pull | None:
         return self._brackets.ask() if self._stages.over else self._brackets.beside(self._whole)
@@ -116,12 +116,12 @@ class Harmonica:
         names, found = self._code.names, self._stages.polynomials
         return [{tuple(names[bit] for bit in bits): number for bits, number in terms.items()} for terms in found]
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """As of `Hyperband`."""
-        return self._brackets.promise(arm)
+        return self._brackets.priority(arm)
 
     def plan(self) -> list[Phase]:
-        budget, steps = self.book.budget, self.samples * self.max_steps
+        budget, steps = self.ledger.budget, self.samples * self.max_steps
         held = self.stages if budget is None or not steps else min(self.stages, budget // steps)
         phases = [Phase(f"stage {stage}: random arms, trained to the end", self.samples, steps) for stage in range(1, held + 1)]
         return phases + self._brackets.plan(held * steps)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Arm
-from ..kit.ledger import Book, State
+from ..kit.ledger import Ledger, State
 from .binary_code import BinaryCode, Restriction
 from .sparse_polynomial import Monomial, Signs, best_assignments, learned
 
@@ -36,14 +36,16 @@ class Stages:
     """Draws arms and learns their rewards. When a stage has as many as it needs, bits are fixed, and the next one begins.
 
     Args:
-        book: of the search.
+        ledger: of the search.
         code: of its space.
         stages, samples: how many stages, and rewards in each.
         degree, monomials, keep: as in `Harmonica`.
     """
 
-    def __init__(self, book: Book, code: BinaryCode, stages: int, samples: int, degree: int, monomials: int, keep: int) -> None:
-        self._book, self._code = book, code
+    def __init__(
+        self, ledger: Ledger, code: BinaryCode, stages: int, samples: int, degree: int, monomials: int, keep: int
+    ) -> None:
+        self._ledger, self._code = ledger, code
         self._stages, self._samples = stages, samples
         self._degree, self._monomials, self._keep = degree, monomials, keep
         self.polynomials: list[dict[Monomial, float]] = []  # by stage that has ended
@@ -60,7 +62,7 @@ class Stages:
     def draw(self) -> Arm:
         """A new random arm within what is left of the space; its config is one that is not known, if there is one."""
         signs, config = self._found()
-        arm = self._book.add(config)
+        arm = self._ledger.add(config)
         if not self.over:
             self._signs[arm.id] = signs
         return arm
@@ -69,16 +71,16 @@ class Stages:
         """Where all that is left is known, the bits that were fixed last are free again, and so on."""
         for fixed in range(len(self._restrictions), -1, -1):
             for _ in range(_TRIES):
-                signs, config = self._code.draw(self._restrictions[:fixed], self._book.rng)
-                if not self._book.knows(config):
+                signs, config = self._code.draw(self._restrictions[:fixed], self._ledger.rng)
+                if not self._ledger.knows(config):
                     return signs, config
         return signs, config
 
     def learn(self, arm: int, reward: float | None) -> None:
-        """Take in the reward of an arm that the book has settled, if the arm is of this stage and was not told before."""
+        """Take in the reward of an arm that the ledger has settled, if the arm is of this stage and was not told before."""
         if arm not in self._signs or arm in self._rewards:
             return
-        self._rewards[arm] = math.nan if reward is None or arm in self._book.failed else float(reward)
+        self._rewards[arm] = math.nan if reward is None or arm in self._ledger.failed else float(reward)
         if len(self._rewards) >= self._samples:
             self._end()
 

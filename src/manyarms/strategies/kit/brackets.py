@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...core import Arm, Pull
 from ..protocol import Phase
 from .bracket import Bracket, Ladder
-from .ledger import Book, State
+from .ledger import Ledger, State
 from .recommendation import Standings
 
 
@@ -24,28 +24,28 @@ class Brackets:
     again. The oldest open bracket comes first. A new one opens when every open one waits for rewards.
 
     Args:
-        book: of the search.
+        ledger: of the search.
         ladders: of the brackets, in turn, again and again.
         spares: of smaller ones, largest first: where the budget does not hold the next ladder, the first that it holds.
-        draw: makes each new arm, one that the book has just added; by default at random.
+        draw: makes each new arm, one that the ledger has just added; by default at random.
     """
 
     def __init__(
-        self, book: Book, ladders: Sequence[Ladder], spares: Sequence[Ladder], draw: Callable[[], Arm] | None = None
+        self, ledger: Ledger, ladders: Sequence[Ladder], spares: Sequence[Ladder], draw: Callable[[], Arm] | None = None
     ) -> None:
         first = ladders[0]
-        if book.budget is not None and book.budget < first.steps:
-            raise ValueError(f"budget must be at least {first.steps}, one bracket of {first}; got {book.budget}")
-        self._book = book
-        self._draw = book.fresh if draw is None else draw
+        if ledger.budget is not None and ledger.budget < first.steps:
+            raise ValueError(f"budget must be at least {first.steps}, one bracket of {first}; got {ledger.budget}")
+        self._ledger = ledger
+        self._draw = ledger.fresh if draw is None else draw
         self._ladders = ladders
         self._spares = spares
         self._open: list[Bracket] = []
         self._turn = 0  # of the ladders
-        self._standings = Standings(book)
+        self._standings = Standings(ledger)
 
     def ask(self) -> Pull | None:
-        left = self._book.left
+        left = self._ledger.left
         for bracket in self._open:
             if bracket.waiting and bracket.steps <= left:
                 return self._pull(bracket)
@@ -60,7 +60,7 @@ class Brackets:
         return self._start(ladder) if self._fits(ladder) else None
 
     def _fits(self, ladder: Ladder) -> bool:
-        return ladder.steps <= self._book.left - sum(bracket.reserved for bracket in self._open)
+        return ladder.steps <= self._ledger.left - sum(bracket.reserved for bracket in self._open)
 
     def _start(self, ladder: Ladder) -> Pull:
         self._open.append(Bracket(ladder))
@@ -69,33 +69,33 @@ class Brackets:
     def _pull(self, bracket: Bracket) -> Pull:
         steps, promoted = bracket.steps, bracket.next()
         if promoted is not None:
-            return self._book.open(self._book.arms[promoted], steps)
+            return self._ledger.open(self._ledger.arms[promoted], steps)
         arm = self._draw()
         bracket.enter(arm.id)
-        return self._book.open(arm, steps)
+        return self._ledger.open(arm, steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        in_flight = len(self._book.in_flight)
-        reward = self._book.settle(pull, reward)
-        if len(self._book.in_flight) == in_flight:
+        in_flight = len(self._ledger.in_flight)
+        reward = self._ledger.settle(pull, reward)
+        if len(self._ledger.in_flight) == in_flight:
             return  # told before
         arm = pull.arm.id
         self._standings.tell(arm, reward)
         bracket = next(bracket for bracket in self._open if arm in bracket)
-        bracket.tell(arm, reward, self._book.rng)
+        bracket.tell(arm, reward, self._ledger.rng)
         if bracket.finished:
             self._open.remove(bracket)
 
     def best(self) -> Arm:
         return self._standings.best()
 
-    def promise(self, arm: int) -> float:
-        again = self._book.can_train(arm) and any(arm in bracket for bracket in self._open)
-        return self._standings.promise(arm, again)
+    def priority(self, arm: int) -> float:
+        again = self._ledger.can_train(arm) and any(arm in bracket for bracket in self._open)
+        return self._standings.priority(arm, again)
 
     def plan(self, apart: int = 0) -> list[Phase]:
         """A phase for each ladder, as often as the budget holds it, with so many steps set apart."""
-        budget = self._book.budget
+        budget = self._ledger.budget
         if budget is None:
             return [Phase(f"brackets of {ladder}", None, None) for ladder in self._ladders]
         rounds, left = divmod(budget - apart, sum(ladder.steps for ladder in self._ladders))
@@ -113,9 +113,9 @@ class Brackets:
 
     def state(self) -> State:
         brackets = [bracket.state() for bracket in self._open]
-        return {"book": self._book.state(), "standings": self._standings.state(), "turn": self._turn, "open": brackets}
+        return {"ledger": self._ledger.state(), "standings": self._standings.state(), "turn": self._turn, "open": brackets}
 
     def load(self, state: State) -> None:
-        self._book.load(state["book"])
+        self._ledger.load(state["ledger"])
         self._standings.load(state["standings"])
         self._turn, self._open = state["turn"], [Bracket.of(part) for part in state["open"]]

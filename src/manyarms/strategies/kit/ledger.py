@@ -1,4 +1,4 @@
-"""The book every strategy keeps: its arms, its pulls in flight, its steps spent."""
+"""The ledger every strategy keeps: its arms, its pulls in flight, its steps spent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ State = dict[str, Any]
 _TRIES = 10  # for a config not seen before; then the space is taken to be used up, and a twin is made
 
 
-class Book:
+class Ledger:
     """What a strategy has asked for and been told. Counting is here; deciding is the strategy's.
 
     Args:
@@ -154,7 +154,7 @@ class Book:
         return pull.stop <= self.steps[arm] or (arm in self.failed and pull.start == self.steps[arm])
 
     def state(self) -> State:
-        """The book as JSON and arrays."""
+        """The ledger as JSON and arrays."""
         return {
             "budget": self.budget,
             "spent": self.spent,

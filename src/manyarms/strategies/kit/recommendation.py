@@ -9,26 +9,26 @@ import numpy as np
 
 from ...core import Arm
 from ...errors import NoResult
-from .ledger import Book, State
+from .ledger import Ledger, State
 
 Standing = tuple[bool, float, int, int, int]
 """Of an arm: whether it failed, minus its best reward, minus its steps, its turn among the arms told, itself. Least is best."""
 
 
 class Standings:
-    """The best reward of every arm in a book. The leader is found as rewards come: O(log n) for each, on average.
+    """The best reward of every arm in a ledger. The leader is found as rewards come: O(log n) for each, on average.
 
     As in a `Ranking`, a standing in the heap counts only while it is the arm's newest, and is dropped when it surfaces.
     """
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._standings: dict[int, Standing] = {}  # in the order in which the arms were first told
         self._heap: list[Standing] = []
         self._leader: int | None = None
 
     def tell(self, arm: int, reward: float | None) -> None:
-        """Note the end of a pull that the book has settled; None means that it failed."""
+        """Note the end of a pull that the ledger has settled; None means that it failed."""
         if reward is not None:
             standing = self._put(arm, max(reward, self._reward(arm)) if arm in self._standings else reward)
             if self._leader is None or standing[:3] < self._standings[self._leader][:3]:  # at a tie the leader stays
@@ -42,22 +42,22 @@ class Standings:
         """The arm with the best reward; of equal ones that trained furthest; one that failed only if there is no other."""
         if self._leader is None:
             raise NoResult("no pull has succeeded yet")
-        return self._book.arms[self._leader]
+        return self._ledger.arms[self._leader]
 
-    def promise(self, arm: int, again: bool) -> float:
+    def priority(self, arm: int, again: bool) -> float:
         """The better the higher, and above all others where the arm may be trained on, by the steps it would lose."""
-        if arm in self._book.failed or arm not in self._standings:
+        if arm in self._ledger.failed or arm not in self._standings:
             return -math.inf
         reward = self._reward(arm)
         quality = 0.5 + 0.5 * reward / (1.0 + abs(reward))  # from 0 to 1
-        return self._book.steps[arm] + quality if again else quality
+        return self._ledger.steps[arm] + quality if again else quality
 
     def _reward(self, arm: int) -> float:
         return -self._standings[arm][1]
 
     def _put(self, arm: int, reward: float) -> Standing:
         turn = self._standings[arm][3] if arm in self._standings else len(self._standings)
-        standing = arm in self._book.failed, -reward, -self._book.steps[arm], turn, arm
+        standing = arm in self._ledger.failed, -reward, -self._ledger.steps[arm], turn, arm
         self._standings[arm] = standing
         heapq.heappush(self._heap, standing)
         if len(self._heap) > 2 * len(self._standings) + 64:
@@ -80,7 +80,7 @@ class Standings:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave, after the book has done so."""
+        """Take back what `state` gave, after the ledger has done so."""
         self._standings, self._heap, self._leader = {}, [], state["leader"]
         for arm, reward in zip(state["arms"].tolist(), state["rewards"].tolist(), strict=True):
             self._put(arm, reward)

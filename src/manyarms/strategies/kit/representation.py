@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...spaces import Joint, Space
-from .ledger import Book
+from .ledger import Ledger
 
 LONGEST = 200
 """The most characters of the line that shows a strategy."""
@@ -15,7 +15,7 @@ _LONGEST_VALUE = 40  # characters of one setting
 
 
 def strategy_repr(strategy: Any) -> str:
-    """The line for any strategy that has a book and settings: `__repr__ = strategy_repr` in its class.
+    """The line for any strategy that has a ledger and settings: `__repr__ = strategy_repr` in its class.
 
     >>> from manyarms import Float, RandomSearch, Space
     >>> strategy = RandomSearch(Space(x=Float(0, 1)), budget=20, seed=0)
@@ -25,16 +25,16 @@ def strategy_repr(strategy: Any) -> str:
     >>> strategy
     RandomSearch(Space(x=Float(0, 1)), budget=20, max_steps=1, seed=0) at 1 of 20 steps
     """
-    return one_line(type(strategy).__name__, space_texts(strategy.book.space), strategy.settings, strategy.book)
+    return one_line(type(strategy).__name__, space_texts(strategy.ledger.space), strategy.settings, strategy.ledger)
 
 
-def one_line(name: str, subjects: Sequence[str], settings: Mapping[str, Any], book: Book) -> str:
+def one_line(name: str, subjects: Sequence[str], settings: Mapping[str, Any], ledger: Ledger) -> str:
     """The line, with the longest of the `subjects` (the first argument, in ever shorter forms) that fits.
 
     Settings that are None are left out.
     """
     given = "".join(f", {key}={_shown(value)}" for key, value in settings.items() if value is not None)
-    lines = [f"{name}({subject}{given}){_progress(book)}" for subject in subjects]
+    lines = [f"{name}({subject}{given}){_progress(ledger)}" for subject in subjects]
     return _cut(next((line for line in lines if len(line) <= LONGEST), lines[-1]), LONGEST)
 
 
@@ -48,10 +48,10 @@ def space_texts(space: Any) -> list[str]:
     return [*texts, _cut(texts[-1], _LONGEST_VALUE)]
 
 
-def _progress(book: Book) -> str:
-    if not book.spent:
+def _progress(ledger: Ledger) -> str:
+    if not ledger.spent:
         return ""
-    return f" at {book.spent} steps" if book.budget is None else f" at {book.spent} of {book.budget} steps"
+    return f" at {ledger.spent} steps" if ledger.budget is None else f" at {ledger.spent} of {ledger.budget} steps"
 
 
 def _shown(value: Any) -> str:

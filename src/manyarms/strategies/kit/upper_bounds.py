@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import NoResult
-from .ledger import Book, State
+from .ledger import Ledger, State
 from .ranking import Ranking
 
 
@@ -36,16 +36,16 @@ class UpperBounds:
     which is measured again each time their number has doubled; means are kept as they are.
 
     Args:
-        book: the strategy's own: how often each arm was trained, which failed, and the generator that breaks ties.
+        ledger: the strategy's own: how often each arm was trained, which failed, and the generator that breaks ties.
         exploration: E of the upper bound.
     """
 
-    def __init__(self, book: Book, exploration: float) -> None:
+    def __init__(self, ledger: Ledger, exploration: float) -> None:
         self.exploration = exploration
         self.sums: list[float] = []  # by arm: of its rewards
         self.chosen: list[int] = []  # by arm: N_k, the choices in flight included
         self.scale = 1.0
-        self._book = book
+        self._ledger = ledger
         self._ranking = Ranking()
         self._rewards = 0  # how many there were
         self._measure_at: int | None = None  # so many; None while all lie in [0, 1]
@@ -68,7 +68,7 @@ class UpperBounds:
 
     def _measure(self) -> None:
         self._measure_at = 2 * self._rewards
-        scale = reward_scale([self.mean(arm) for arm, steps in enumerate(self._book.steps) if steps])
+        scale = reward_scale([self.mean(arm) for arm, steps in enumerate(self._ledger.steps) if steps])
         if scale > 0:
             self.scale = scale
             for arm in self._ranking.arms():
@@ -76,8 +76,8 @@ class UpperBounds:
 
     def rank(self, arm: int) -> None:
         """Put an arm that has a reward where its upper bound belongs."""
-        bound = upper_bound(self.sums[arm] / self._book.steps[arm], self.chosen[arm], self.exploration, self.scale)
-        self._ranking.put(arm, bound, self._book.rng.random())
+        bound = upper_bound(self.sums[arm] / self._ledger.steps[arm], self.chosen[arm], self.exploration, self.scale)
+        self._ranking.put(arm, bound, self._ledger.rng.random())
 
     def drop(self, arm: int) -> None:
         """Leave the arm out until it is ranked again."""
@@ -89,19 +89,19 @@ class UpperBounds:
 
     def mean(self, arm: int) -> float:
         """Of the rewards of an arm that has one."""
-        return self.sums[arm] / self._book.steps[arm]
+        return self.sums[arm] / self._ledger.steps[arm]
 
     def largest_mean(self) -> int:
         """The arm to recommend, of those that never failed, if any has a reward."""
-        rewarded = [arm for arm, steps in enumerate(self._book.steps) if steps]
-        sound = [arm for arm in rewarded if arm not in self._book.failed]
+        rewarded = [arm for arm, steps in enumerate(self._ledger.steps) if steps]
+        sound = [arm for arm in rewarded if arm not in self._ledger.failed]
         if not rewarded:
             raise NoResult("no pull has succeeded yet")
         return max(sound or rewarded, key=self.mean)
 
-    def promise(self, arm: int) -> float:
+    def priority(self, arm: int) -> float:
         """The upper bound, ranked or not; none for an arm that failed or has no reward yet."""
-        if arm in self._book.failed or not self._book.steps[arm]:
+        if arm in self._ledger.failed or not self._ledger.steps[arm]:
             return -math.inf
         return upper_bound(self.mean(arm), self.chosen[arm], self.exploration, self.scale)
 

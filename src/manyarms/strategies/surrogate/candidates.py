@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spaces.batches import Known, breeder
-from ..kit.ledger import Book
+from ..kit.ledger import Ledger
 from .gaussian_process import Forecast
 
 Array = NDArray[Any]
@@ -47,18 +47,18 @@ class Nursery:
         """The next arm, in the order of arms."""
         self.forecast.add(self._encode(config))
 
-    def candidates(self, book: Book, parent: int, fresh: bool, arms: Array, scores: Array) -> Candidates:
+    def candidates(self, ledger: Ledger, parent: int, fresh: bool, arms: Array, scores: Array) -> Candidates:
         """Mutants of the parent at several sizes, and its crossings with good arms; for a fresh arm, half of them random."""
-        rng = book.rng
+        rng = ledger.rng
         n_random = int(_RANDOM * _CANDIDATES) if fresh else 0
         n_crossed = rng.binomial(_CANDIDATES - n_random, _CROSSED) if self._crosses else 0
         mates = [mate for mate in _good(arms, scores, n_crossed, rng) if mate != parent]
         sizes = _SIZES[rng.integers(len(_SIZES), size=_CANDIDATES - n_random - len(mates))]
-        known = self._known(book, parent)
+        known = self._known(ledger, parent)
         broods = [
             self._breeder.sample(n_random, rng),
             self._breeder.mutate(known, sizes, rng),
-            self._breeder.cross(known, [self._known(book, mate) for mate in mates], rng),
+            self._breeder.cross(known, [self._known(ledger, mate) for mate in mates], rng),
         ]
 
         def option(i: int) -> Option:
@@ -80,8 +80,8 @@ class Nursery:
         nearest = (np.einsum("ij,ij->i", arms, arms) - 2.0 * points @ arms.T).argmin(axis=1)
         return np.isin(nearest + first, list(failed))
 
-    def _known(self, book: Book, arm: int) -> Known:
-        return book.arms[arm].config, self.forecast.points[arm]
+    def _known(self, ledger: Ledger, arm: int) -> Known:
+        return ledger.arms[arm].config, self.forecast.points[arm]
 
 
 def _good(arms: Array, scores: Array, count: int, rng: np.random.Generator) -> list[int]:

@@ -10,10 +10,10 @@ from ..core import Pull
 from ..errors import StudyClosed
 from ..journal import Journal, SharedJournal
 from .header import settle_strategy
-from .replay import Knowledge
+from .replay import StudyState
 
 
-class Turns:
+class WriteAccess:
     """The lock of a journal; a journal without one, such as one in memory, is always its object's own.
 
     Args:
@@ -56,22 +56,22 @@ class Turns:
         return nullcontext() if self._shared is None else self._shared.writing()
 
 
-def learn_from_others(knowledge: Knowledge, journal: Journal, header: Mapping[str, Any], diverged: bool) -> list[Pull]:
+def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, Any], diverged: bool) -> list[Pull]:
     """Replay what others appended to the journal, and give the pulls in flight that they asked for.
 
     Args:
-        knowledge: What is known so far.
+        state: What is known so far.
         journal: The journal, which has grown.
         header: The header of the study.
         diverged: The strategy made decisions that were never written. It is put back to the beginning.
     """
-    before = {arm: flight.pull for arm, flight in knowledge.tally.in_flight.items()}
+    before = {arm: flight.pull for arm, flight in state.counts.in_flight.items()}
     if diverged:
-        if knowledge.complete is None:
+        if state.extended is None:
             raise StudyClosed(
                 f"study {journal.name!r} was continued elsewhere: open it again with ma.Study(...) to continue it"
             )
-        settle_strategy(knowledge.strategy, header)
-        knowledge.tally.clear()
-    knowledge.replay(journal, use_snapshot=diverged)
-    return [flight.pull for arm, flight in knowledge.tally.in_flight.items() if before.get(arm) is not flight.pull]
+        settle_strategy(state.strategy, header)
+        state.counts.clear()
+    state.replay(journal, use_snapshot=diverged)
+    return [flight.pull for arm, flight in state.counts.in_flight.items() if before.get(arm) is not flight.pull]
