@@ -97,6 +97,8 @@ def run_arguments(
     checks.function("function", function, "pull")
     own = ProcessRunner(workers, pull_timeout, resources)  # it checks these three; processes start with the first pull
     alone = workers == 1 and pull_timeout is None and resources is None
+    if runner is not None and not alone:
+        raise _ignored_by_runner(workers, pull_timeout, resources)
     return RunArguments(
         limit=None if timeout is None else checks.seconds("timeout", timeout),
         retries=checks.whole("retries", retries, 0),
@@ -112,6 +114,13 @@ def check_function(function: Function, runner: Runner) -> None:
     """Refuse a function that the worker processes of this runner cannot get."""
     if isinstance(runner, ProcessRunner):
         runner.check(function)
+
+
+def _ignored_by_runner(workers: int, pull_timeout: Any, resources: Any) -> ValueError:
+    """The error for arguments that a given runner would ignore; it names the first of them."""
+    given = {"workers": workers if workers != 1 else None, "pull_timeout": pull_timeout, "resources": resources}
+    name, value = next((name, value) for name, value in given.items() if value is not None)
+    return ValueError(f"{name} cannot be combined with runner, got {value!r}: set it on the runner, or leave out runner")
 
 
 def _checked_verbose(verbose: Any) -> int:

@@ -428,7 +428,8 @@ class Study(StudyView):
             progress: False is an older way to write `verbose=0`.
             resources: {"gpu": 1} gives each worker a device of its own.
             callbacks: called with the study and each outcome once it is recorded; `study.stop()` ends the search.
-            runner: where to run instead: `SimulatedRunner`, or another.
+            runner: Where to run instead: `SimulatedRunner`, or another. It cannot be combined with `workers`, `pull_timeout`
+                or `resources`, which are set on the runner.
             finish: Whether Ctrl-C waits for the pulls in flight. Otherwise they are abandoned, and run again when the study is
                 resumed.
 

@@ -245,7 +245,7 @@ class Contest:
         with contextlib.suppress(NoResult):  # then another model stands in
             study.optimize(
                 self.training,
-                workers=rules.workers,
+                workers=rules.workers if runner is None else 1,  # else it is the runner's
                 timeout=timeout,
                 verbose=int(rules.progress),
                 callbacks=[self._watch],
