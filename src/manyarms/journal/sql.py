@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import OldLayout, StorageError, StudyClosed, StudyNotFound
-from .chain import first_checksum, next_checksum, snapshot_checksum
+from .chain import first_checksum, next_checksum, snapshot_checksum, sound_rows
 from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
 from .layout import (
@@ -143,8 +143,9 @@ class SqlJournal:
         if self._study is None:
             return
         self._check_until(since)
-        for row in self._sound_rows(since, self._checksum_before(since)):
-            yield self._event(row)
+        for rows in self._sound_rows(since, self._checksum_before(since)):
+            for row in rows:
+                yield self._event(row)
 
     def check(self) -> None:
         """Compare all events with their checksums; `StorageError` names the first one that does not match."""
@@ -320,28 +321,31 @@ class SqlJournal:
         query = sa.select(events.checksum).where(events.study == self._study, events.number == number - 1)
         return str(self._run("read", lambda connection: connection.execute(query).scalar()))
 
-    def _sound_rows(self, number: int, checksum: str) -> Iterator[Any]:
-        """The rows from this number on, each compared with its checksum; `checksum` is that of the row before."""
+    def _sound_rows(self, number: int, checksum: str) -> Iterator[Sequence[Any]]:
+        """The rows from this number on, in parts, compared with their checksums; `checksum` is that of the row before."""
         query = self._content(events_table.c.checksum).limit(_CHUNK)
         if self._write:
             query = query.where(events_table.c.number < self._count)  # others may write while the lock is released
         while rows := self._read(query.where(events_table.c.number >= number), number):
-            for row in rows:
-                if row[0] != number:
-                    raise self._broken(f"event {number} is missing")
-                checksum = next_checksum(checksum, row)
-                if checksum != row[-1]:
-                    raise self._broken(f"event {number}{'' if number else ', or the header,'} does not match its checksum")
-                number += 1
-                yield row
+            sound, checksum = sound_rows(checksum, number, rows)
+            number += sound
             if self._checked[0] < number:
                 self._checked = (number, checksum)
+            yield rows[:sound]
+            if sound < len(rows):
+                raise self._mismatch(number, rows[sound])
+
+    def _mismatch(self, number: int, row: Any) -> StorageError:
+        """The error for a row that is not the event with this number."""
+        if row[0] != number:
+            return self._broken(f"event {number} is missing")
+        return self._broken(f"event {number}{'' if number else ', or the header,'} does not match its checksum")
 
     def _check_until(self, number: int) -> None:
         """Compare the events before this one with their checksums, unless that was done: a snapshot may stand for them."""
         if self._checked[0] < number:
-            for row in self._sound_rows(*self._checked):
-                if row[0] + 1 >= number:
+            for _ in self._sound_rows(*self._checked):
+                if self._checked[0] >= number:
                     return
 
     def _read(self, query: sa.Select[Any], number: int) -> Sequence[Any]:
