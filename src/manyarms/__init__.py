@@ -7,51 +7,56 @@
 0.3
 """
 
-from .budget import Budget
-from .checkpoints import Checkpoints
-from .core import Arm, Outcome, Pull
-from .errors import (
-    CheckpointLost,
-    ManyarmsError,
-    ManyarmsWarning,
-    NoResult,
-    SchemaError,
-    StorageError,
-    StudyClosed,
-    StudyLocked,
-    StudyMismatch,
-    StudyNotFound,
-    WorkerError,
-)
-from .runners import InlineRunner, ProcessRunner, SimulatedRunner
-from .spaces import Choice, Constant, Float, Int, Joint, Space
-from .strategies import (
-    ASHA,
-    DTTTS,
-    ERUCB,
-    UCB1,
-    AdaptiveMutantUCB,
-    Cascade,
-    ContextualPartitionUCB,
-    ContextualTreeUCB,
-    EpsilonGreedy,
-    ExtremeUCB,
-    Harmonica,
-    Hyperband,
-    InfiniteUCBE,
-    MutantUCB,
-    PartitionUCB,
-    RandomSearch,
-    Softmax,
-    SteadyStateEA,
-    SuccessiveHalving,
-    TreeUCB,
-    Uniform,
-)
-from .study.study import Study
-from .study.tune import tune
-from .study.view import StudyView, load_study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .version import __version__
+
+if TYPE_CHECKING:
+    from .budget import Budget
+    from .checkpoints import Checkpoints
+    from .core import Arm, Outcome, Pull
+    from .errors import (
+        CheckpointLost,
+        ManyarmsError,
+        ManyarmsWarning,
+        NoResult,
+        SchemaError,
+        StorageError,
+        StudyClosed,
+        StudyLocked,
+        StudyMismatch,
+        StudyNotFound,
+        WorkerError,
+    )
+    from .runners import InlineRunner, ProcessRunner, SimulatedRunner
+    from .spaces import Choice, Constant, Float, Int, Joint, Space
+    from .strategies import (
+        ASHA,
+        DTTTS,
+        ERUCB,
+        UCB1,
+        AdaptiveMutantUCB,
+        Cascade,
+        ContextualPartitionUCB,
+        ContextualTreeUCB,
+        EpsilonGreedy,
+        ExtremeUCB,
+        Harmonica,
+        Hyperband,
+        InfiniteUCBE,
+        MutantUCB,
+        PartitionUCB,
+        RandomSearch,
+        Softmax,
+        SteadyStateEA,
+        SuccessiveHalving,
+        TreeUCB,
+        Uniform,
+    )
+    from .study.study import Study
+    from .study.tune import tune
+    from .study.view import StudyView, load_study
 
 __all__ = [
     "ASHA",
@@ -106,3 +111,21 @@ __all__ = [
     "load_study",
     "tune",
 ]
+
+_PARTS = ("errors", "core", "budget", "checkpoints", "journal", "spaces", "strategies", "runners", "view", "study", "tuning")
+"""Where the names above are defined, what imports fastest first."""
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+
+    def __getattr__(name: str) -> Any:
+        """Import a name when it is first used: the command line needs few of them, and NumPy takes a while to import."""
+        if name in _PARTS:
+            return import_module(f"{__name__}.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = next(part for part in map(__getattr__, _PARTS) if name in vars(part))
+        globals()[name] = vars(found)[name]
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_PARTS})

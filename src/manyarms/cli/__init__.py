@@ -8,12 +8,22 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from ..errors import ManyarmsError
 from ..version import __version__
-from . import fit, keep, look, predict, race, start
 from .terminal import say
+
+_PARTS = {
+    "fit": ("fit",),
+    "predict": ("predict",),
+    "start": ("run", "resume"),
+    "look": ("status", "arms", "best"),
+    "keep": ("verify", "gc", "upgrade"),
+    "race": ("race",),
+}
+"""The files with the commands, and the commands in each."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="manyarms", description="Model selection with infinitely many arms.")
     parser.add_argument("--version", action="version", version=f"manyarms {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for part in (fit, predict, start, look, keep, race):
-        part.add_commands(commands)
+    for part in _needed_parts(sys.argv[1:] if arguments is None else arguments):
+        import_module(f"{__name__}.{part}").add_commands(commands)
     options = parser.parse_args(arguments)
     warnings.showwarning = _show_warning
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -39,6 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(error)
         code = 1 if isinstance(error, ManyarmsError) else 2
     sys.exit(code)
+
+
+def _needed_parts(arguments: Sequence[str]) -> list[str]:
+    """The file with the command that is given, or all files if none is: importing all takes a while."""
+    return [part for part, names in _PARTS.items() if arguments and arguments[0] in names] or list(_PARTS)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
@@ -21,13 +21,12 @@ from ..checkpoints.names import is_name
 from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
 from ..safe_text import safe_text
-from ..spaces import to_json
-from ..strategies import extended
 from ..study.frames import arm_status
-from ..study.study import Study
-from ..study.view import load_study
 from .stored import add_study, chosen_name, recommendation_of, stored_journal
 from .terminal import show
+
+if TYPE_CHECKING:
+    from ..study.study import Study
 
 _FAILURE = "most frequent failure"
 _SELDOM = ("failed", "in flight", "retrained")
@@ -121,6 +120,8 @@ def _best(options: argparse.Namespace) -> int:
     with stored_journal(options.storage, chosen_name(options), check=True) as journal:
         best, note = recommendation_of(journal)
         if best is None:
+            from ..study.view import load_study
+
             load_study(journal, journal.name).best()  # says why there is none
             return 1
         arm = arms(journal, [best.arm])[0]
@@ -166,6 +167,9 @@ def _summary(name: str, header: Mapping[str, Any], counts: Totals, best: float |
 
 def print_status(study: Study) -> None:
     """The result of a search."""
+    from ..spaces import to_json
+    from ..strategies import extended
+
     best = study.best_reward if study.counts.pulls else None
     print_table([_summary(study.name, study.header, _totals_of(study), best)])
     if study.counts.pulls:

@@ -6,13 +6,16 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
 from ..errors import ManyarmsError, StudyNotFound
+from ..journal.header import stored_header
 from ..journal.sql import SqlJournal, study_names
 from ..journal.totals import best_arms
-from ..study.header import stored_header
 from ..study.recommendation import Recommendation, stored_recommendation
-from ..study.view import StudyView, load_study
+
+if TYPE_CHECKING:
+    from ..study.view import StudyView
 
 STORAGE = "manyarms.db"
 DEFAULT = f"(default: $MANYARMS_STORAGE or {STORAGE})"  # not its value: a URL may hold a password
@@ -73,6 +76,8 @@ def stored_journal(storage: str, name: str, check: bool = False) -> Iterator[Sql
 @contextmanager
 def stored_study(storage: str, name: str) -> Iterator[StudyView]:
     """The study, opened for reading; a corrupt one is refused with advice."""
+    from ..study.view import load_study
+
     with stored_journal(storage, name) as journal:
         yield load_study(journal, name)
 
@@ -87,6 +92,8 @@ def recommendation_of(journal: SqlJournal) -> tuple[Recommendation | None, str |
     if saved is not None and stored is not None and saved[0] == length:
         return stored, None
     if length <= _REPLAYED:
+        from ..study.view import load_study  # here: long studies are shown without NumPy, which takes a while to import
+
         study = load_study(journal, journal.name)
         return (study.recommendation() if study.counts.pulls else None), None
     if saved is not None and stored is not None:

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..core import new_study_id
-from ..errors import StorageError, StudyMismatch
-from ..journal import Journal
+from ..errors import StudyMismatch
 from ..strategies import Strategy, extended, kind_of, restart
 from ..version import __version__
 from .restore import as_json, described, own_parts
 from .restore import restored_strategy as restored_strategy
-
-_VALID: dict[str, Callable[[Any], bool]] = {
-    "strategy": lambda value: isinstance(value, str),
-    "settings": lambda value: value is None or isinstance(value, dict),
-    "space": lambda value: True,
-    "seed": lambda value: isinstance(value, int),
-    "direction": lambda value: value in ("maximize", "minimize"),
-    "bounds": lambda value: value is None or (isinstance(value, list) and len(value) == 2),
-}
-"""What each entry of a header must be."""
 
 
 def make_header(
@@ -44,17 +33,6 @@ def make_header(
         **notes,
     }
     return as_json(header)  # type: ignore[no-any-return]
-
-
-def stored_header(journal: Journal) -> Mapping[str, Any] | None:
-    """The header of a stored study; None if it is new. `StorageError` if it is not one that a study writes."""
-    header = journal.header
-    if header is not None:
-        for key, is_valid in _VALID.items():
-            if key not in header or not is_valid(header[key]):
-                wrong = f"{key}={header[key]!r:.80}" if key in header else f"no {key}"
-                raise StorageError(f"the header of study {journal.name!r} is corrupt: it has {wrong}")
-    return header
 
 
 def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_given: bool) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from ..strategies import Strategy, uses_mean
-from .counts import ArmRecord, Counts
+if TYPE_CHECKING:
+    from ..strategies import Strategy
+    from .counts import ArmRecord, Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ def stored_recommendation(text: str) -> Recommendation | None:
 
 def recommend(strategy: Strategy, counts: Counts) -> Recommendation:
     """What the strategy recommends now. `NoResult` if no pull has succeeded."""
+    from ..strategies import uses_mean  # here: reading a stored recommendation must not import NumPy
+
     arm = strategy.best().id
     return recommended(counts.arms[arm], uses_mean(strategy, arm))
 

@@ -19,6 +19,7 @@ from ..checkpoints.location import noted, owner_of, usual_root
 from ..core import Outcome, Pull
 from ..errors import ManyarmsWarning, NoResult, StorageError, StudyClosed, StudyLocked
 from ..journal import Event, Journal, MemoryJournal, open_journal
+from ..journal.header import stored_header
 from ..runners import Abandoning, PullsAbandoned, Runner
 from ..runners.execute import BadReward, Function, read_value
 from ..runners.loop import run
@@ -28,7 +29,7 @@ from ..strategies import Strategy, extended
 from .arguments import RunArguments, check_checkpoints, check_remaining, check_strategy, run_arguments, warn_about_steps
 from .assignment import Assignment
 from .counts import ended_event
-from .header import check_same, make_header, settle_strategy, stored_header, study_name
+from .header import check_same, make_header, settle_strategy, study_name
 from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
 from .outcomes import checked_outcome, has_ended, is_same_config
 from .plan import Plan

@@ -12,8 +12,9 @@ from ..checkpoints import is_checkpoint, is_name, is_sound
 from ..checkpoints.location import directories, find_checkpoint
 from ..errors import ManyarmsError
 from ..journal import Event, Journal
+from ..journal.header import stored_header
 from .counts import Counts
-from .header import restored_strategy, stored_header
+from .header import restored_strategy
 from .recommendation import Recommendation, recommend, stored_recommendation
 from .replay import StudyState
 

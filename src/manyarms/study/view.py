@@ -14,11 +14,12 @@ from ..checkpoints.location import directories, find_checkpoint
 from ..core import Arm
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
+from ..journal.header import stored_header
 from ..spaces import as_space
 from ..strategies import uses_mean
 from . import frames
 from .counts import Counts
-from .header import restored_strategy, stored_header
+from .header import restored_strategy
 from .recommendation import Recommendation, best_state, recommend, recommended, stored_recommendation
 from .replay import StudyState
 from .summary import remaining, summary
