@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import manyarms as ma
-from manyarms.tables import read_table
+from manyarms.tables import fields, read_table
 from manyarms.tables.reading import file_format as sniffing
 
 PLAIN = "size,colour,y\n1,red,0.5\n2,blue,1.5\n3,red,2.5\n"
@@ -154,6 +154,23 @@ def test_many_columns_of_one_name_are_renamed_each(read):
 def test_a_field_longer_than_others_are_in_total_is_read(read):
     frame, _ = read("a,text\n1," + "x" * 1_000_000 + "\n2,y\n")
     assert frame["text"].str.len().tolist() == [1_000_000, 1] and frame["a"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("written", ["b", '"b"', '"b\n"'], ids=["plain", "quoted", "of several lines"])
+def test_a_field_that_is_too_long_is_refused_by_its_place(read, monkeypatch, written):
+    monkeypatch.setattr(fields, "_LONGEST", 1_000)
+    long = written.replace("b", "b " * 1_000)
+    words = r"has a field of 2,00[01] characters in column 'text'{}, and at most 1,000 can be used: shorten it"
+    with pytest.raises(ValueError, match=words.format(", row 2")):
+        read(f"text,y\na,1\n{long},2\nc,3\n")
+    with pytest.raises(ValueError, match=words.format("")):
+        read(f"text,y\na,1\n{long},2\nc,3\n", rows=3)
+
+
+def test_many_short_fields_are_not_one_long_field(read, monkeypatch):
+    monkeypatch.setattr(fields, "_LONGEST", 1_000)
+    frame, _ = read("text,y\n" + "abc,1\n" * 1_000)
+    assert len(frame) == 1_000
 
 
 def test_a_first_line_that_cannot_be_a_header_is_refused_with_a_reason(read, monkeypatch):

@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import checks
 from ...errors import ManyarmsWarning
+from ..fields import check_fields
 from ..names import Say, counted, unique_names, without_row_numbers
 from .file_format import Kind, first_records, kind_of
 from .memory import check_room, explained, frame_bytes, has_room
@@ -75,6 +76,7 @@ def read_table(
     frame = _read(file, path, rows, seed, copies)
     if not len(frame):
         raise ValueError(f"{path} has the names of {counted(len(frame.columns), 'column')}, but no rows")
+    check_fields(path, frame, sampled=rows is not None)
     return frame
 
 
