@@ -31,6 +31,7 @@ MISSING = ["?"]
 _FEW, _FEWEST = 1_000, 20  # rows that tell how large the others are
 _GROWTH = 8  # bytes in memory for a byte of text, at most
 _CELLS = 2_000_000  # in these rows, at most
+_WIDE = 1_000  # columns, of which pandas makes an array each; taking rows of so many arrays takes a second
 _CHUNK = 50_000  # rows held at once while a sample is drawn
 _RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
@@ -176,7 +177,7 @@ class TextFile:
             mixed = [name for name in objects if kind_of_values(frame[name], skipna=True).startswith("mixed")]
             if mixed:
                 frame[mixed] = self._parse(opened(), dtype=dict.fromkeys(mixed, str), usecols=mixed)[mixed]
-        return frame
+        return frame.copy() if len(frame.columns) > _WIDE else frame  # a copy has all columns of a type in one array
 
     def _parse(self, source: Any = None, **options: Any) -> Any:
         kind, source = self._kind, source if source is not None else self._kind.open(self._path)
