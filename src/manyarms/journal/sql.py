@@ -16,6 +16,7 @@ from ..errors import OldLayout, StorageError, StudyClosed, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum, sound_rows
 from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
+from .driver import DriverStatement
 from .layout import (
     CONTENT,
     events_table,
@@ -36,7 +37,11 @@ _RERUN = "run it again when the server can be reached"
 _OPEN_ANEW = "open it again with ma.Study(...)"
 _NAMES = tuple(column.name for column in CONTENT)
 _INSERT = events_table.insert()
-_MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
+_MOVE = (
+    heads_table.update()
+    .where(heads_table.c.study == sa.bindparam("of"))
+    .values(events=sa.bindparam("length"), checksum=sa.bindparam("end"))
+)
 
 Result = TypeVar("Result")
 
@@ -66,6 +71,7 @@ class SqlJournal:
             self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
+        self._insert, self._move = DriverStatement(_INSERT, engine.dialect), DriverStatement(_MOVE, engine.dialect)
         self._connection = LastingConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
@@ -125,9 +131,9 @@ class SqlJournal:
     def _append(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
         rows = self._unwritten(connection, rows) if self._reconnected else rows
         if rows:
-            connection.execute(_INSERT, rows)
-            end = {"of": self._study, "events": rows[-1]["number"] + 1, "checksum": rows[-1]["checksum"]}
-            connection.execute(_MOVE, end)
+            self._insert.run(connection, rows)
+            end = {"of": self._study, "length": rows[-1]["number"] + 1, "end": rows[-1]["checksum"]}
+            self._move.run(connection, [end])
 
     def _unwritten(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows that follow the end of the journal: an attempt that was cut off may have written some, or all."""
