@@ -22,7 +22,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="its parts of W
 
 
 def start(
-    code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress"
+    code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress, filelock"
 ) -> subprocess.Popen[str]:
     """A process that imports these modules as they are, and then sees Windows; in a group of its own."""
     command = [sys.executable, "-c", f"import {first}\nimport windows\nwindows.pretend()\n{code}"]

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         Uniform,
     )
     from .study.study import Study
-    from .study.tune import tune
+    from .study.tuning import tune
     from .study.view import StudyView, load_study
 
 __all__ = [
@@ -112,20 +112,21 @@ __all__ = [
     "tune",
 ]
 
-_PARTS = ("errors", "core", "budget", "checkpoints", "journal", "spaces", "strategies", "runners", "view", "study", "tuning")
-"""Where the names above are defined, what imports fastest first."""
+_PARTS = ("errors", "core", "budget", "checkpoints", "journal", "spaces", "strategies", "runners", "study")
+"""Where the names above are defined. Parts that import fast come first."""
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of these
+_MODULES = {**{part: part for part in _PARTS}, "pickers": "strategies.pickers"}
+
+if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
-        """Import a name when it is first used: the command line needs few of them, and NumPy takes a while to import."""
-        if name in _PARTS:
-            return import_module(f"{__name__}.{name}")
+        """Import a name when it is first used. The command line needs few of them, and importing NumPy takes a while."""
+        if name in _MODULES:
+            return import_module(f"{__name__}.{_MODULES[name]}")
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = next(part for part in map(__getattr__, _PARTS) if name in vars(part))
-        globals()[name] = vars(found)[name]
+        globals()[name] = next(value for part in _PARTS if (value := getattr(__getattr__(part), name, None)) is not None)
         return globals()[name]
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_PARTS})
+        return sorted({*globals(), *__all__, *_MODULES})

@@ -19,7 +19,7 @@ import cloudpickle
 from ..budget import Budget
 from ..errors import ManyarmsError
 from ..strategies import strategy_class
-from ..study.tune import tune
+from ..study.tuning import tune
 from .look import print_status
 from .stored import DEFAULT, add_study, chosen_name, default_storage, stored_study
 from .terminal import say
