@@ -13,7 +13,8 @@ from sqlalchemy.engine import make_url
 import manyarms as ma
 from manyarms.errors import ManyarmsWarning, StorageError, StudyLocked
 from manyarms.journal import Event
-from manyarms.journal.sql import SqlJournal, study_names
+from manyarms.journal.sql import SqlJournal
+from manyarms.journal.storage import study_names
 from manyarms.study.verify import audit
 
 SPACE = ma.Space(x=ma.Float(0, 1))

@@ -401,7 +401,7 @@ def test_a_study_that_was_deleted_from_its_database_is_an_error(storage, anew):
     connection.close()
     if anew:
         opened(storage, 10).close()
-    with pytest.raises(ma.ManyarmsError, match="was deleted and made anew since|there is no study 'study'"):
+    with pytest.raises(ma.ManyarmsError, match="was deleted and created again since|there is no study 'study'"):
         study.optimize(height, budget=20, progress=False)
 
 

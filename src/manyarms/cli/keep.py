@@ -16,7 +16,7 @@ from ..checkpoints import Checkpoints
 from ..checkpoints.location import owned_root, owner_of
 from ..journal import open_journal
 from ..journal.database import shown_storage
-from ..journal.sql import upgrade_storage
+from ..journal.storage import upgrade_storage
 from ..study.recommendation import best_state
 from ..study.verify import Watch, audit
 from ..study.view import StudyView

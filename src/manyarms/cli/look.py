@@ -18,7 +18,8 @@ from .. import checks
 from ..checkpoints import is_checkpoint
 from ..checkpoints.location import directories, find_checkpoint
 from ..checkpoints.names import is_name
-from ..journal.sql import SqlJournal, study_names
+from ..journal.sql import SqlJournal
+from ..journal.storage import study_names
 from ..journal.totals import StoredArm, Totals, arm_count, arms, best_arms, totals
 from ..safe_text import safe_text
 from ..study.frames import arm_status

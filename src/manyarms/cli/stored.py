@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import ManyarmsError, StudyNotFound
 from ..journal.header import stored_header
-from ..journal.sql import SqlJournal, study_names
+from ..journal.sql import SqlJournal
+from ..journal.storage import study_names
 from ..journal.totals import best_arms
 from ..study.recommendation import Recommendation, stored_recommendation
 
