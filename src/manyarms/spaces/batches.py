@@ -18,53 +18,53 @@ Points = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Known = tuple[Any, Points]
 """A config, and its point."""
-Brood = tuple[Points, Callable[[int], Any]]
+Batch = tuple[Points, Callable[[int], Any]]
 """The points of many configs, and a function that makes the config of the i-th of them."""
 
 
-class Breeder(Protocol):
+class BatchMaker(Protocol):
     """Makes many configs at once."""
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         """Random configs."""
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         """Mutants of one config, one of each size."""
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         """Crossings of one config with each of these."""
 
 
-def breeder(space: Any) -> Breeder:
+def batch_maker(space: Any) -> BatchMaker:
     """For any space that encodes: its own, or one that makes the configs one by one."""
-    own: Breeder = space.breeder() if hasattr(space, "breeder") else OneByOne(space)
+    own: BatchMaker = space.batch_maker() if hasattr(space, "batch_maker") else OneByOneBatches(space)
     return own
 
 
-class OneByOne:
+class OneByOneBatches:
     """Asks the space for each config, and encodes it."""
 
     def __init__(self, space: Any) -> None:
         self._space = space
         self._sized = "size" in inspect.signature(space.mutate).parameters
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         return self._encoded([self._space.sample(rng) for _ in range(count)])
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         if self._sized:
             return self._encoded([self._space.mutate(parent[0], rng, float(size)) for size in sizes])
         return self._encoded([self._space.mutate(parent[0], rng) for _ in sizes])
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         return self._encoded([self._space.crossover(parent[0], config, rng) for config, _ in others])
 
-    def _encoded(self, configs: list[Any]) -> Brood:
+    def _encoded(self, configs: list[Any]) -> Batch:
         points = np.array([self._space.encode(config) for config in configs]).reshape(len(configs), self._space.dimension)
         return points, configs.__getitem__
 
 
-class Together:
+class SpaceBatches:
     """Moves the points of named parameters as arrays; a config is made only of the point that is asked for.
 
     What a child has from a parent, it has exactly: only what is new is decoded.
@@ -72,7 +72,8 @@ class Together:
     >>> from manyarms import Choice, Float, Int, Space
     >>> space = Space(lr=Float(0, 1), width=Int(5, 50), act=Choice("relu", "tanh"))
     >>> config = {"lr": 0.1, "width": 30, "act": "relu"}
-    >>> points, child = breeder(space).mutate((config, space.encode(config)), np.array([0.1, 0.1]), np.random.default_rng(0))
+    >>> known, rng = (config, space.encode(config)), np.random.default_rng(0)
+    >>> points, child = batch_maker(space).mutate(known, np.array([0.1, 0.1]), rng)
     >>> points.shape, child(0)
     ((2, 4), {'lr': 0.1, 'width': 33, 'act': 'relu'})
     """
@@ -92,7 +93,7 @@ class Together:
         self._choices = [int(i) for i in self._varying if i not in numbers]
         self._stepped = [int(i) for i in numbers if self._blocks[i][1].n_values < math.inf]
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         points = rng.random((count, len(self._owner)))
         for number in self._choices:
             _, parameter, block = self._blocks[number]
@@ -102,7 +103,7 @@ class Together:
                 row[block] = parameter.encode(parameter.sample(rng))
         return points, lambda i: self._config(points[i], ())
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         """As `Space.mutate` does: one parameter changes, and every other time a second one."""
         count, n = len(sizes), len(self._varying)
         points = np.repeat(parent[1][None], count, axis=0)
@@ -117,7 +118,7 @@ class Together:
             self._move(points, rows, self._varying[first], sizes[rows], parent[0], rng)
         return points, lambda i: self._config(points[i], (parent,))
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         theirs = np.array([point for _, point in others]).reshape(len(others), len(self._owner))
         own = rng.random((len(others), len(self._blocks))) < 0.5
         points = np.where(own[:, self._owner], parent[1], theirs)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .batches import Together
+from .batches import SpaceBatches
 from .choice import Choice
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
 
@@ -108,9 +108,9 @@ class Space:
             at += parameter.dimension
         return config
 
-    def breeder(self) -> Together:
+    def batch_maker(self) -> SpaceBatches:
         """Makes many configs at once."""
-        return Together(self.parameters)
+        return SpaceBatches(self.parameters)
 
     def describe(self) -> Any:
         """The space as JSON; `restore` makes it again."""
