@@ -14,15 +14,13 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
-from .kit.ledger import Ledger, State
+from .kit.ledger import MAX_DRAWS, Ledger, State
 from .kit.representation import strategy_repr
 from .protocol import Phase
 from .surrogate import rules
 from .surrogate.arm_scores import ArmScores
 from .surrogate.candidates import CandidateGenerator, Option
 from .surrogate.learning_curve import slice_stops
-
-_DRAWS = 10  # draws to find a config that no arm has
 
 
 class AdaptiveMutantUCB:
@@ -130,7 +128,7 @@ class AdaptiveMutantUCB:
         return self._train(self._mutant(complete[1]))
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         if reward is None:
             return
         arm = pull.arm.id
@@ -203,11 +201,11 @@ class AdaptiveMutantUCB:
         return self._first_unseen(self._generator.most_promising(self.ledger, self._scores, None, arms, bests, median, spread))
 
     def _random_arm(self) -> Arm:
-        return self._first_unseen((self.ledger.draw(), ()) for _ in range(_DRAWS))
+        return self._first_unseen((self.ledger.draw(), ()) for _ in range(MAX_DRAWS))
 
     def _random_mutant(self, parent: int) -> Arm:
         ledger, config = self.ledger, self.ledger.arms[parent].config
-        return self._first_unseen((ledger.space.mutate(config, ledger.rng), (parent,)) for _ in range(_DRAWS))
+        return self._first_unseen((ledger.space.mutate(config, ledger.rng), (parent,)) for _ in range(MAX_DRAWS))
 
     def _first_unseen(self, options: Iterable[Option]) -> Arm:
         """The first config that no arm has. If all are known, the space may be exhausted: continue the best paused arm."""

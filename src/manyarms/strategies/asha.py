@@ -77,13 +77,12 @@ class ASHA:
         return ledger.open(ledger.fresh(), self._first) if self._first <= left else None
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        in_flight = len(self.ledger.in_flight)
-        reward = self.ledger.settle(pull, reward)
-        if len(self.ledger.in_flight) == in_flight:
-            return  # told before
-        self._standings.tell(pull.arm.id, reward)
+        settled = self.ledger.settle(pull, reward)
+        if settled.repeated:
+            return
+        self._standings.tell(pull.arm.id, settled.reward)
         if (level := self._level.get(pull.stop)) is not None:
-            self._rungs[level].add(pull.arm.id, reward, self.ledger.rng.random())
+            self._rungs[level].add(pull.arm.id, settled.reward, self.ledger.rng.random())
 
     def best(self) -> Arm:
         """The arm with the best reward, however far it was trained."""

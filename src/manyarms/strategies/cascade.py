@@ -135,10 +135,10 @@ class Cascade:
         return ledger.open(ledger.arms[arms[own.id]], pull.steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        arm, in_flight = pull.arm.id, len(self.ledger.in_flight)
-        reward = self.ledger.settle(pull, reward)
-        if len(self.ledger.in_flight) == in_flight:
-            return  # told before
+        settled, arm = self.ledger.settle(pull, reward), pull.arm.id
+        if settled.repeated:
+            return
+        reward = settled.reward
         place, own = self._owners[arm]
         child = self.children[self._names[place]]
         child.tell(Pull(child.ledger.arms[own], pull.start, pull.stop), reward)

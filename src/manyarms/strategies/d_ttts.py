@@ -16,13 +16,12 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.arrays import Column
 from .kit.beta_laws import Floats, log_best
-from .kit.ledger import Ledger, State
+from .kit.ledger import MAX_DRAWS, Ledger, State
 from .kit.representation import strategy_repr
 from .kit.scaling import ScaledRewards
 from .protocol import Phase
 
 _BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
-_TRIES = 10  # to sample a config that no arm has; then the space is taken to be used up
 
 
 def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Generator) -> int:
@@ -137,13 +136,13 @@ class DTTTS:
     def _new(self, awake: Any) -> Arm:
         """A new arm; where the space has none left, the pseudo-arm stands for nothing, and one of the others is chosen."""
         ledger = self.ledger
-        arm = ledger.unseen((ledger.draw(), ()) for _ in range(_TRIES))
+        arm = ledger.unseen((ledger.draw(), ()) for _ in range(MAX_DRAWS))
         if arm is None and len(awake):
             arm = ledger.arms[awake[top_two(*self._posteriors(awake), 0, self.beta, ledger.rng)]]
         return ledger.sample() if arm is None else arm
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         self._best = None
         if reward is None:
             return

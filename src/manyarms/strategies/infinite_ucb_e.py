@@ -144,7 +144,7 @@ class InfiniteUCBE:
         return ledger.open(arm, 1)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         if reward is None:
             return
         arm = pull.arm.id

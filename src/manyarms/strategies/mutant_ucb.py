@@ -100,12 +100,11 @@ class MutantUCB:
         return self._finish()
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
-        arm = pull.arm.id
-        if reward is not None:
-            self._bounds.add(arm, reward)
+        settled, arm = self.ledger.settle(pull, reward), pull.arm.id
+        if settled.reward is not None:
+            self._bounds.add(arm, settled.reward)
             self._bounds.rank(arm)
-        elif arm in self.ledger.failed:
+        elif settled.failed:
             self._bounds.drop(arm)
 
     def best(self) -> Arm:

@@ -43,7 +43,7 @@ class RandomSearch:
         return self.ledger.open(self.ledger.sample(), self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         if reward is not None and (self._best is None or reward > self._best[1]):
             self._best = pull.arm.id, reward
 

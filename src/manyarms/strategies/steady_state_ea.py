@@ -97,7 +97,7 @@ class SteadyStateEA:
         return ledger.open(arm, self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         if reward is None:
             return
         self._standings.tell(pull.arm.id, reward)

@@ -106,11 +106,10 @@ class Rounds:
 
     def settle(self, pull: Pull, reward: float | None) -> bool:
         """Note that a pull ended; False if it was told before."""
-        waiting = len(self.ledger.in_flight)
-        reward = self.ledger.settle(pull, reward)
-        if len(self.ledger.in_flight) == waiting:
+        settled = self.ledger.settle(pull, reward)
+        if settled.repeated:
             return False
-        arm, changed = pull.arm.id, False
+        arm, reward, changed = pull.arm.id, settled.reward, False
         if reward is not None:
             self._worst = reward if self._worst is None else min(self._worst, reward)
             self._standings.tell(arm, reward)

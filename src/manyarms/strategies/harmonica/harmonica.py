@@ -102,8 +102,9 @@ class Harmonica:
         return self._brackets.ask() if self._stages.over else self._brackets.beside(self._whole)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        self._brackets.tell(pull, reward)
-        self._stages.learn(pull.arm.id, reward)
+        settled = self._brackets.tell(pull, reward)
+        if not settled.repeated:
+            self._stages.learn(pull.arm.id, settled.reward)
 
     def best(self) -> Arm:
         """The arm with the best reward, however far it was trained."""

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...core import Arm
-from ..kit.ledger import Ledger, State
+from ..kit.ledger import MAX_DRAWS, Ledger, State
 from .binary_code import BinaryCode, Restriction
 from .sparse_polynomial import Monomial, Signs, best_assignments, learned
 
 _FEWEST = 15  # samples that a stage can learn something from
-_TRIES = 10  # for a config not seen before; then what is left of the space is taken to be used up
 
 
 def shares(trainings: int | None, stages: int, needed: int) -> tuple[int, int]:
@@ -70,17 +69,17 @@ class Stages:
     def _found(self) -> tuple[Signs, Any]:
         """Where all that is left is known, the bits that were fixed last are free again, and so on."""
         for fixed in range(len(self._restrictions), -1, -1):
-            for _ in range(_TRIES):
+            for _ in range(MAX_DRAWS):
                 signs, config = self._code.draw(self._restrictions[:fixed], self._ledger.rng)
                 if not self._ledger.knows(config):
                     return signs, config
         return signs, config
 
     def learn(self, arm: int, reward: float | None) -> None:
-        """Take in the reward of an arm that the ledger has settled, if the arm is of this stage and was not told before."""
-        if arm not in self._signs or arm in self._rewards:
+        """Learn the result of a pull of this stage; None means that it failed. Arms of earlier stages are ignored."""
+        if arm not in self._signs:
             return
-        self._rewards[arm] = math.nan if reward is None or arm in self._ledger.failed else float(reward)
+        self._rewards[arm] = math.nan if reward is None else reward
         if len(self._rewards) >= self._samples:
             self._end()
 

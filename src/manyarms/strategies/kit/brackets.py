@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...core import Arm, Pull
 from ..protocol import Phase
 from .bracket import Bracket, Ladder
-from .ledger import Ledger, State
+from .ledger import Ledger, Settled, State
 from .recommendation import Standings
 
 
@@ -74,17 +74,16 @@ class Brackets:
         bracket.enter(arm.id)
         return self._ledger.open(arm, steps)
 
-    def tell(self, pull: Pull, reward: float | None) -> None:
-        in_flight = len(self._ledger.in_flight)
-        reward = self._ledger.settle(pull, reward)
-        if len(self._ledger.in_flight) == in_flight:
-            return  # told before
-        arm = pull.arm.id
-        self._standings.tell(arm, reward)
+    def tell(self, pull: Pull, reward: float | None) -> Settled:
+        settled, arm = self._ledger.settle(pull, reward), pull.arm.id
+        if settled.repeated:
+            return settled
+        self._standings.tell(arm, settled.reward)
         bracket = next(bracket for bracket in self._open if arm in bracket)
-        bracket.tell(arm, reward, self._ledger.rng)
+        bracket.tell(arm, settled.reward, self._ledger.rng)
         if bracket.finished:
             self._open.remove(bracket)
+        return settled
 
     def best(self) -> Arm:
         return self._standings.best()

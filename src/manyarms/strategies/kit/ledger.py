@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,29 @@ from ...spaces import as_space, from_json, to_json
 State = dict[str, Any]
 """The whole state of a strategy, or of a part of it: JSON values and NumPy arrays, by name. Never a pickle."""
 
-_TRIES = 10  # for a config not seen before; then the space is taken to be used up, and a twin is made
+MAX_DRAWS = 10
+"""Draws to find a config that no arm has. If all of them are known, the space is treated as exhausted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What `Ledger.settle` found: the pull has a new reward, it failed, or its result was told before.
+
+    Attributes:
+        reward: The reward, if it is new; otherwise None.
+        repeated: Whether the result of this pull was told before, so that it must not count again.
+    """
+
+    reward: float | None
+    repeated: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the pull failed, and this was not known before."""
+        return self.reward is None and not self.repeated
+
+
+_REPEATED = Settled(None, repeated=True)
 
 
 class Ledger:
@@ -96,7 +119,7 @@ class Ledger:
 
     def _arm(self, make: Callable[[], Any], parents: tuple[int, ...], revisit: bool = True) -> Arm:
         """A new arm; or, where the config is that of an arm which can be trained on, that arm: a duplicate is one more pull."""
-        for _ in range(_TRIES):
+        for _ in range(MAX_DRAWS):
             config = make()
             key = self._key(config)
             known = self._known.get(key) if key is not None else None
@@ -131,21 +154,21 @@ class Ledger:
         self.spent += steps
         return pull
 
-    def settle(self, pull: Pull, reward: float | None) -> float | None:
-        """Note that a pull ended: its reward if it counts; None if it failed or was told before."""
-        counts = None if reward is None else _finite(reward)
+    def settle(self, pull: Pull, reward: float | None) -> Settled:
+        """Record the result of a pull; None means that it failed. A result told before changes nothing."""
+        settled = Settled(None if reward is None else _finite(reward))
         arm = pull.arm.id
         asked = self.in_flight.get(arm)
         if asked is None or (asked.start, asked.stop) != (pull.start, pull.stop):
             if self._was_told(pull):
-                return None
+                return _REPEATED
             raise ValueError(f"pull must be one that ask gave, got arm {arm} from {pull.start} to {pull.stop}")
         del self.in_flight[arm]
-        if counts is None:
+        if settled.failed:
             self.failed.add(arm)
         else:
             self.steps[arm] = pull.stop
-        return counts
+        return settled
 
     def _was_told(self, pull: Pull) -> bool:
         arm = pull.arm.id
