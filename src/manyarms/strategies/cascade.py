@@ -19,7 +19,7 @@ from .kit.ledger import Ledger, State
 from .kit.representation import one_line
 from .pickers.extreme_ucb import ExtremeUCB
 from .pickers.picker import Picker
-from .protocol import ExtendedStrategy, Phase, extended, kind_of, restart, uses_mean
+from .protocol import ExtendedStrategy, Phase, extended, fresh_copy, kind_of, uses_mean
 
 _FEW = 5  # failures that say nothing yet
 
@@ -43,7 +43,7 @@ class Cascade:
 
     Args:
         children: by name, fresh strategies of any kind. One with a budget ends at that; one without goes on as long as the
-            cascade does. One without a seed gets one that derives from the cascade's. They are the cascade's from now on.
+            cascade does. One without a seed gets one that derives from the cascade's. The cascade uses copies of them.
         picker: over the children; by default `ExtremeUCB()`. A copy of it is used.
         budget: steps in all; None goes on until the study stops it. What is left of it is what each child may spend.
         seed: of the picker's choices, and of the children's seeds.
@@ -65,19 +65,17 @@ class Cascade:
         budget: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.children = _checked(children)
-        self._seeds = {name: child.settings.get("seed") for name, child in self.children.items()}
+        given = _checked(children)
+        self._child_seeds = {name: child.settings.get("seed") for name, child in given.items()}
         picker = ExtremeUCB() if picker is None else _checked_picker(picker)
         self.settings = {
-            "children": {name: {"strategy": kind_of(child), **child.settings} for name, child in self.children.items()},
+            "children": {name: {"strategy": kind_of(child), **child.settings} for name, child in given.items()},
             "picker": {"picker": kind_of(picker), **picker.settings},
             "budget": budget,
             "seed": seed,
         }
-        self.ledger = Ledger(_joint(self.children), budget, _most_steps(self.children, budget), seed)
-        for name, child in self.children.items():
-            if self._seeds[name] is None:
-                restart(child, seed=child_seed(self.ledger.seed, name))
+        self.ledger = Ledger(_joint(given), budget, _most_steps(given, budget), seed)
+        self.children = {name: self._own_copy(name, child) for name, child in given.items()}
         self._names = list(self.children)
         self.picker = copy.copy(picker)
         self.picker.start(len(self._names))
@@ -89,12 +87,16 @@ class Cascade:
         self._rewarded = [0] * len(self._names)  # by child: pulls
         self._failed = [0] * len(self._names)
 
-    def restart(self, **changed: Any) -> None:
-        """Be as at the beginning, with another budget or seed."""
-        for name, child in self.children.items():
-            restart(child, seed=self._seeds[name])
-        given = {"budget": self.settings["budget"], "seed": self.settings["seed"], **changed}
-        self.__init__(self.children, self.picker, **given)  # type: ignore[misc]
+    def _own_copy(self, name: str, child: ExtendedStrategy) -> ExtendedStrategy:
+        """A copy of a child, which gets a seed derived from the cascade's if it was given none."""
+        seed = self._child_seeds[name]
+        return fresh_copy(child, seed=child_seed(self.ledger.seed, name) if seed is None else seed)
+
+    def fresh_copy(self, **changes: Any) -> Cascade:
+        """A new cascade of the same children and picker, with another budget or seed if given."""
+        children = {name: fresh_copy(child, seed=self._child_seeds[name]) for name, child in self.children.items()}
+        given = {"budget": self.settings["budget"], "seed": self.settings["seed"], **changes}
+        return Cascade(children, self.picker, **given)
 
     def ask(self) -> Pull | None:
         ledger = self.ledger

@@ -37,12 +37,12 @@ class Phase:
 class ExtendedStrategy(Strategy, Protocol):
     """What the library's own strategies offer beyond the three methods.
 
-    One that is not made of a space and its settings alone also has `restart(**changed)`, which does what the function does.
-    One that takes rewards for repeated measurements of one value also has `uses_mean(arm)`.
+    A strategy whose constructor takes more than a space and its settings also has a method `fresh_copy(**changes)`. A strategy
+    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`.
 
     Attributes:
-        ledger: its space, seed, budget and counts. Setting `ledger.budget` makes it go on to another total.
-        settings: the keyword arguments as they were given, so that the same strategy can be made again.
+        ledger: Its space, seed, budget and counts. Setting `ledger.budget` changes the total number of steps.
+        settings: The keyword arguments as given, from which `fresh_copy` makes the same strategy again.
     """
 
     ledger: Ledger
@@ -64,12 +64,24 @@ class ExtendedStrategy(Strategy, Protocol):
         """Be in the state that another strategy with the same arguments gave."""
 
 
-def restart(strategy: ExtendedStrategy, **changed: Any) -> None:
-    """Put a strategy back to its beginning, with some settings changed."""
-    if hasattr(strategy, "restart"):  # it is made of more than a space and settings
-        strategy.restart(**changed)
-        return
-    type(strategy).__init__(strategy, strategy.ledger.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
+def fresh_copy(strategy: ExtendedStrategy, **changes: Any) -> ExtendedStrategy:
+    """A new strategy with the same space and settings, except for the changes. It knows nothing of the original's pulls.
+
+    >>> from manyarms import Float, RandomSearch, Space
+    >>> fresh_copy(RandomSearch(Space(x=Float(0, 1)), budget=20, seed=0), seed=1)
+    RandomSearch(Space(x=Float(0, 1)), budget=20, max_steps=1, seed=1)
+    """
+    if hasattr(strategy, "fresh_copy"):  # its constructor takes more than a space and settings
+        return cast(ExtendedStrategy, strategy.fresh_copy(**changes))
+    make: Any = type(strategy)
+    return cast(ExtendedStrategy, make(strategy.ledger.space, **{**strategy.settings, **changes}))
+
+
+def restart(strategy: ExtendedStrategy, **changes: Any) -> None:
+    """Deprecated: use `fresh_copy`, which leaves the strategy alone."""
+    fresh = fresh_copy(strategy, **changes)
+    vars(strategy).clear()
+    vars(strategy).update(vars(fresh))
 
 
 def uses_mean(strategy: Strategy, arm: int) -> bool:

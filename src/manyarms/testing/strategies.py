@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Arm, Pull
-from ..strategies import RandomSearch, Strategy, extended, restart
+from ..strategies import RandomSearch, Strategy, extended, fresh_copy
 from ..strategies.kit.representation import LONGEST
 from . import evidence
 from .simulation import Asked, Recorded, Told, play, replay
@@ -176,8 +176,8 @@ def check_randomness_comes_from_the_seed(make: Make) -> None:
     _check(evidence.elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
     strategy = extended(make())
     if strategy is not None:
-        restart(strategy, seed=strategy.ledger.seed + 1)
-        _check(_transcript(lambda: strategy) != pulls, "another seed must give other pulls", "the same")
+        other = fresh_copy(strategy, seed=strategy.ledger.seed + 1)
+        _check(_transcript(lambda: other) != pulls, "another seed must give other pulls", "the same")
 
 
 def check_more_budget_goes_on(make: Make) -> None:
@@ -203,7 +203,7 @@ def check_no_worse_than_random_search(make: Make) -> None:
         strategy = extended(make())
         if strategy is None or strategy.ledger.budget is None:
             return
-        restart(strategy, seed=seed)
+        strategy = fresh_copy(strategy, seed=seed)
         space, steps = strategy.ledger.space, strategy.ledger.max_steps or 1
         budget = strategy.ledger.budget if hasattr(space, "encode") else steps  # no codes, no easy problem: beat one random arm
         rival = RandomSearch(space, budget=budget, max_steps=steps, seed=seed)
@@ -225,8 +225,8 @@ def check_the_study_can_ask_about_it(make: Make) -> None:
         _check(not any(map(math.isnan, promises)), "promise must be a number for every arm", promises)
     warning = strategy.warning()
     _check(warning is None or isinstance(warning, str), "warning must be None or text", warning)
-    restart(strategy, seed=strategy.ledger.seed)
-    _check(evidence.state(strategy) == fresh, "its settings must make the same strategy again", strategy.settings)
+    again = fresh_copy(strategy, seed=strategy.ledger.seed)
+    _check(evidence.state(again) == fresh, "its settings must make the same strategy again", strategy.settings)
 
 
 def check_its_repr_names_its_class_and_settings(make: Make) -> None:
