@@ -16,6 +16,7 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.ledger import MAX_DRAWS, Ledger, State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 from .surrogate import rules
 from .surrogate.arm_scores import ArmScores
@@ -59,6 +60,9 @@ class AdaptiveMutantUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -72,16 +76,6 @@ class AdaptiveMutantUCB:
         stop_turned: bool = True,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "initial": initial,
-            "exploration": exploration,
-            "slices": slices,
-            "surrogate": surrogate,
-            "stop_turned": stop_turned,
-            "seed": seed,
-        }
         self.ledger = Ledger(space, budget, max_steps, seed)
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         checks.whole("initial", initial, 1)

@@ -15,6 +15,7 @@ from .kit.ledger import Ledger, State
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
 from .kit.rung import Rung
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -41,6 +42,9 @@ class ASHA:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -51,7 +55,6 @@ class ASHA:
         min_steps: int = 1,
         seed: int | None = None,
     ) -> None:
-        self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "min_steps": min_steps, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.eta = checks.whole("eta", eta, 2)
         self.min_steps = checks.whole("min_steps", min_steps, 1)

@@ -15,6 +15,7 @@ from .cube.rounds import Rounds
 from .cube.schedules import Contexts, Schedule
 from .kit.ledger import State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -42,6 +43,9 @@ class ContextualPartitionUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -56,17 +60,6 @@ class ContextualPartitionUCB:
         factor: float = 0.1,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "schedule": schedule,
-            "alpha": alpha,
-            "l": l,
-            "c": c,
-            "s": s,
-            "factor": factor,
-            "seed": seed,
-        }
         self.alpha, self.l = checks.positive("alpha", alpha), checks.positive("l", l)
         self.c, self.s = checks.between("c", c, 0), checks.between("s", s, 0)
         self.factor = checks.between("factor", factor, 0)

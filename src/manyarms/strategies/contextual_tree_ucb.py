@@ -16,6 +16,7 @@ from .cube.rounds import Rounds
 from .cube.schedules import Contexts, Schedule
 from .kit.ledger import State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 from .tree_ucb import tree_confidence
 
@@ -49,6 +50,9 @@ class ContextualTreeUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -65,19 +69,6 @@ class ContextualTreeUCB:
         refit: bool | str = False,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "schedule": schedule,
-            "v1": v1,
-            "v2": v2,
-            "v3": v3,
-            "eta": eta,
-            "min_leaf": min_leaf,
-            "min_split": min_split,
-            "refit": refit,
-            "seed": seed,
-        }
         self.v1, self.v2 = checks.between("v1", v1, 0), checks.between("v2", v2, 0)
         self.v3 = checks.finite("v3", v3)
         self._rounds = Rounds(space, budget, max_steps, seed, given=1)

@@ -19,6 +19,7 @@ from .kit.beta_laws import Floats, log_best
 from .kit.ledger import MAX_DRAWS, Ledger, State
 from .kit.representation import strategy_repr
 from .kit.scaling import ScaledRewards
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 _BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
@@ -97,6 +98,9 @@ class DTTTS:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -107,7 +111,6 @@ class DTTTS:
         recommend: str = "optimal",
         seed: int | None = None,
     ) -> None:
-        self.settings = {"budget": budget, "beta": beta, "max_steps": max_steps, "recommend": recommend, "seed": seed}
         self.ledger = Ledger(space, budget, max_steps, seed)
         self.beta = checks.between("beta", beta, 0, 1)
         self.recommend = checks.one_of("recommend", recommend, _RULES)

@@ -14,6 +14,7 @@ from .kit.bracket import Ladder, halvings
 from .kit.brackets import Brackets, spares
 from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -46,8 +47,10 @@ class Hyperband:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int, eta: int = 3, seed: int | None = None) -> None:
-        self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.eta = checks.whole("eta", eta, 2)
         self.ledger = Ledger(space, budget, max_steps, seed)

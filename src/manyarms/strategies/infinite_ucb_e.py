@@ -12,6 +12,7 @@ from .. import checks
 from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .kit.upper_bounds import UpperBounds
 from .protocol import Phase
 
@@ -102,6 +103,9 @@ class InfiniteUCBE:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -113,14 +117,6 @@ class InfiniteUCBE:
         max_steps: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "initial": initial,
-            "exploration": exploration,
-            "alpha": alpha,
-            "max_steps": max_steps,
-            "seed": seed,
-        }
         self.ledger = Ledger(space, budget, max_steps, seed)
         checks.between("alpha", alpha, 0, 1)
         horizon = _USUAL_BUDGET if budget is None else budget

@@ -13,6 +13,7 @@ from .. import checks
 from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .kit.upper_bounds import UpperBounds
 from .kit.upper_bounds import upper_bound as upper_bound
 from .protocol import Phase
@@ -55,6 +56,9 @@ class MutantUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -66,14 +70,6 @@ class MutantUCB:
         train_probability: str | Callable[[int, int], float] = "linear",
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "initial": initial,
-            "exploration": exploration,
-            "train_probability": train_probability,
-            "seed": seed,
-        }
         self.ledger = Ledger(space, budget, max_steps, seed)
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.exploration = checks.between("exploration", exploration, 0)

@@ -14,6 +14,7 @@ from .cube.partition import Floats, Region
 from .cube.rounds import Rounds
 from .kit.ledger import State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -43,6 +44,9 @@ class PartitionUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -56,16 +60,6 @@ class PartitionUCB:
         factor: float = 0.1,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "alpha": alpha,
-            "l": l,
-            "c": c,
-            "s": s,
-            "factor": factor,
-            "seed": seed,
-        }
         self.max_steps = max_steps
         self.alpha, self.l = checks.positive("alpha", alpha), checks.positive("l", l)
         self.c, self.s = checks.between("c", c, 0), checks.between("s", s, 0)

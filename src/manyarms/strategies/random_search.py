@@ -9,6 +9,7 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -29,8 +30,10 @@ class RandomSearch:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int = 1, seed: int | None = None) -> None:
-        self.settings = {"budget": budget, "max_steps": max_steps, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.ledger = Ledger(space, budget, max_steps, seed)
         if budget is not None and budget < max_steps:

@@ -15,6 +15,7 @@ from .kit.entries import Entry, pack, unpack
 from .kit.ledger import Ledger, State
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -49,6 +50,9 @@ class SteadyStateEA:
     {'x': 0.3, 'y': 0.6}
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -60,14 +64,6 @@ class SteadyStateEA:
         tournament: int = 2,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "population": population,
-            "mutation_only": mutation_only,
-            "tournament": tournament,
-            "seed": seed,
-        }
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.ledger = Ledger(space, budget, max_steps, seed)
         self._parents = 1 if checks.flag("mutation_only", mutation_only) else 2

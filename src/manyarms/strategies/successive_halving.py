@@ -13,6 +13,7 @@ from .kit.bracket import Ladder, halvings
 from .kit.brackets import Brackets, spares
 from .kit.ledger import Ledger, State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -41,6 +42,9 @@ class SuccessiveHalving:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -52,14 +56,6 @@ class SuccessiveHalving:
         initial: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "eta": eta,
-            "min_steps": min_steps,
-            "initial": initial,
-            "seed": seed,
-        }
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.eta = checks.whole("eta", eta, 2)
         self.min_steps = checks.whole("min_steps", min_steps, 1)

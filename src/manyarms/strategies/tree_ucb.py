@@ -15,6 +15,7 @@ from .cube.regression_tree import RegressionTree
 from .cube.rounds import Rounds
 from .kit.ledger import State
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .protocol import Phase
 
 
@@ -50,6 +51,9 @@ class TreeUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -63,16 +67,6 @@ class TreeUCB:
         refit: bool | str = False,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "v": v,
-            "eta": eta,
-            "min_leaf": min_leaf,
-            "min_split": min_split,
-            "refit": refit,
-            "seed": seed,
-        }
         self.v = checks.between("v", v, 0)
         self._rounds = Rounds(space, budget, max_steps, seed)
         self.ledger, self.max_steps = self._rounds.ledger, max_steps

@@ -14,6 +14,7 @@ from ..kit.bracket import Ladder, halvings
 from ..kit.brackets import Brackets, spares
 from ..kit.ledger import Ledger, State
 from ..kit.representation import strategy_repr
+from ..kit.settings import remember_settings
 from ..protocol import Phase
 from .binary_code import BinaryCode
 from .sparse_polynomial import samples_needed
@@ -52,6 +53,9 @@ class Harmonica:
     [('b/1', 'c/1'), ('a/1',)]
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -68,19 +72,6 @@ class Harmonica:
         eta: int = 3,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "stages": stages,
-            "samples": samples,
-            "degree": degree,
-            "monomials": monomials,
-            "keep": keep,
-            "bits": bits,
-            "base": base,
-            "eta": eta,
-            "seed": seed,
-        }
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         checks.whole("degree", degree, 1), checks.whole("monomials", monomials, 1), checks.whole("keep", keep, 1)
         checks.whole("stages", stages, 1), checks.whole("eta", eta, 2)
