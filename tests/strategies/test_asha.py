@@ -24,7 +24,7 @@ WRONG = {
     "no first steps": ({"min_steps": 0}, ValueError, "min_steps must be at least 1, got 0"),
     "first steps beyond the last": ({"min_steps": 10}, ValueError, "min_steps must be at most max_steps=9, got 10"),
     "negative seed": ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-    "less than one training": ({"budget": 8}, ValueError, "budget must be at least 9, one whole training of max_steps, got 8"),
+    "less than one training": ({"budget": 8}, ValueError, "budget must be at least 9, one full training of max_steps, got 8"),
 }
 
 REWARDS = st.none() | st.sampled_from([-1.0, 0.0, 0.5]) | st.floats(allow_nan=False, allow_infinity=False)

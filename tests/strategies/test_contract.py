@@ -248,7 +248,7 @@ STRATEGIES = {
     "tree ucb, split early": lambda: TreeUCB(FLAT, budget=150, max_steps=3, min_leaf=2, min_split=4, seed=1),
     "tree ucb, refitted": lambda: TreeUCB(FLAT, budget=40, refit=True, seed=1),
     "tree ucb, refitted at times": lambda: TreeUCB(FLAT, budget=80, refit="doubling", seed=1),
-    "tree ucb, hardly split": lambda: TreeUCB(FLAT, budget=60, eta=0.2, seed=1),
+    "tree ucb, hardly split": lambda: TreeUCB(FLAT, budget=60, min_gain=0.2, seed=1),
     "tree ucb, endless": lambda: TreeUCB(FLAT, seed=1),
     "tree ucb, conditional": lambda: TreeUCB(CONDITIONAL, budget=100, max_steps=2, seed=1),
     "tree ucb, three configs": lambda: TreeUCB(THREE, budget=60, max_steps=2, seed=1),

@@ -277,7 +277,7 @@ def test_where_the_space_is_used_up_a_bracket_has_twins():
 def test_a_fresh_arm_is_never_one_that_is_known():
     ledger = Ledger(Space(c=Choice("a", "b")), None, 9, 0)
     for number in range(4):
-        arm = ledger.fresh()
+        arm = ledger.new_sample()
         ledger.settle(ledger.open(arm, 1), 0.5)
         assert arm.id == number
     assert {arm.config["c"] for arm in ledger.arms[:2]} == {"a", "b"}

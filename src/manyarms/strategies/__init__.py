@@ -14,9 +14,7 @@ from .kit.representation import strategy_repr
 from .mutant_ucb import MutantUCB
 from .names import strategy_class, strategy_factory
 from .partition_ucb import PartitionUCB
-from .pickers.er_ucb import ERUCB
-from .pickers.extreme_ucb import ExtremeUCB
-from .pickers.picker import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
+from .pickers import ERUCB, UCB1, EpsilonGreedy, ExtremeUCB, Picker, Softmax, Uniform
 from .protocol import ExtendedStrategy, Phase, Strategy, extended, fresh_copy, is_built_in, kind_of, restart, uses_mean
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA

@@ -14,7 +14,7 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
-from .kit.ledger import MAX_DRAWS, Ledger, State
+from .kit.ledger import MAX_DRAWS, Ledger, State, check_one_training
 from .kit.representation import strategy_repr
 from .kit.settings import remember_settings
 from .protocol import Phase
@@ -81,8 +81,7 @@ class AdaptiveMutantUCB:
         checks.whole("initial", initial, 1)
         self.exploration = checks.between("exploration", exploration, 0)
         self.stops = slice_stops(max_steps, checks.whole("slices", slices, 1))
-        if budget is not None and budget < max_steps:
-            raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
+        check_one_training(budget, max_steps)
         self.initial = rules.initial_arms(initial, budget, max_steps, self.stops[0])
         encodes = hasattr(self.ledger.space, "encode") and hasattr(self.ledger.space, "dimension")
         guided = checks.flag("surrogate", surrogate) and encodes

@@ -11,7 +11,7 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from .kit.bracket import Ladder, halvings
-from .kit.ledger import Ledger, State
+from .kit.ledger import Ledger, State, check_one_training
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
 from .kit.rung import Rung
@@ -61,8 +61,7 @@ class ASHA:
         if min_steps > max_steps:
             raise ValueError(f"min_steps must be at most max_steps={max_steps}, got {min_steps}")
         self.ledger = Ledger(space, budget, max_steps, seed)
-        if budget is not None and budget < max_steps:
-            raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
+        check_one_training(budget, max_steps)
         cuts = halvings(max_steps, eta, min_steps)
         self._ladder = Ladder.of(eta**cuts, cuts, max_steps, eta)
         self._first, *self._climbs = self._ladder.slices  # steps up to the first rung, and from each to the next
@@ -77,7 +76,7 @@ class ASHA:
             if steps <= left and (arm := rung.candidate()) is not None:
                 rung.promote()
                 return ledger.open(ledger.arms[arm], steps)
-        return ledger.open(ledger.fresh(), self._first) if self._first <= left else None
+        return ledger.open(ledger.new_sample(), self._first) if self._first <= left else None
 
     def tell(self, pull: Pull, reward: float | None) -> None:
         settled = self.ledger.settle(pull, reward)

@@ -17,8 +17,7 @@ from ..errors import NoResult
 from ..spaces import Joint
 from .kit.ledger import Ledger, State
 from .kit.representation import one_line
-from .pickers.extreme_ucb import ExtremeUCB
-from .pickers.picker import Picker
+from .pickers import ExtremeUCB, Picker
 from .protocol import ExtendedStrategy, Phase, extended, fresh_copy, kind_of, uses_mean
 
 _FEW = 5  # failures that say nothing yet
@@ -270,6 +269,6 @@ def _most_steps(children: Mapping[str, ExtendedStrategy], budget: int | None) ->
         checks.whole("budget", budget, 1)
         for name, steps in most.items():
             if steps is not None and budget < steps:
-                raise ValueError(f"budget must be at least {steps}, one whole training of child {name!r}, got {budget}")
+                raise ValueError(f"budget must be at least {steps}, one full training of child {name!r}, got {budget}")
     limits = [steps for steps in most.values() if steps is not None]
     return max(limits) if len(limits) == len(most) else None

@@ -28,7 +28,7 @@ WRONG = {
     "less than a training": (
         lambda: ma.Cascade({"a": ma.RandomSearch(SPACE, max_steps=9)}, budget=8),
         ValueError,
-        "budget must be at least 9, one whole training of child 'a', got 8",
+        "budget must be at least 9, one full training of child 'a', got 8",
     ),
     "negative seed": (lambda: ma.Cascade({"a": SAME}, seed=-1), ValueError, "seed must be at least 0, got -1"),
 }

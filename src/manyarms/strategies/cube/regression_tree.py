@@ -95,15 +95,15 @@ class RegressionTree:
 
     Args:
         partition: what is split.
-        eta: the least gain that is worth a split.
+        min_gain: The smallest gain that is worth a split.
         min_leaf: the fewest rewards a leaf may have.
         min_split: the fewest rewards a leaf must have to be split; None is five times `min_leaf`.
         refit: grow another tree from all rewards: True after each, "doubling" whenever there are twice as many, False never.
     """
 
-    def __init__(self, partition: Partition, eta: float, min_leaf: int, min_split: int | None, refit: bool | str) -> None:
+    def __init__(self, partition: Partition, min_gain: float, min_leaf: int, min_split: int | None, refit: bool | str) -> None:
         self._partition = partition
-        self._eta = checks.between("eta", eta, 0)
+        self._min_gain = checks.between("min_gain", min_gain, 0)
         self._min_leaf = checks.whole("min_leaf", min_leaf, 1)
         # Trap: if a leaf is split as soon as it can, all have about as many rewards, hence bonuses that are nearly equal.
         self._min_split = 5 * min_leaf if min_split is None else checks.whole("min_split", min_split, 2 * min_leaf)
@@ -146,7 +146,7 @@ class RegressionTree:
     def _best_cut(self, box: int, rng: np.random.Generator) -> tuple[int, float] | None:
         """The side and the place of the split that gains most, of equal ones any; None if none gains enough."""
         rewards, least = self._partition.valued(box), self._min_leaf
-        enough = self._eta * rewards
+        enough = self._min_gain * rewards
         if rewards < self._min_split or self._ceilings[box] + _EQUAL < enough:
             return None
         ordered, gains = split_gains(*self._partition.samples(box))

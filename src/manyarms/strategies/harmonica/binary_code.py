@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...spaces import Choice, Joint, Space
-from ..cube.rounds import dimension_of
+from ..kit.encoding import dimension_of
 from .sparse_polynomial import Floats, Signs
 
 

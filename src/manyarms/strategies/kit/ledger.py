@@ -86,7 +86,7 @@ class Ledger:
         """A new random arm."""
         return self._arm(self.draw, ())
 
-    def fresh(self) -> Arm:
+    def new_sample(self) -> Arm:
         """A new random arm, and never a known one to be trained on: for those who need so many arms that start together."""
         return self._arm(self.draw, (), revisit=False)
 
@@ -200,6 +200,12 @@ class Ledger:
         self.in_flight = {arm: Pull(self.arms[arm], start, stop) for arm, start, stop in state["in_flight"]}
         self._known = {self._key(self.arms[arm].config): arm for arm in state["known"].tolist()}
         self.rng.bit_generator.state = state["generator"]
+
+
+def check_one_training(budget: int | None, max_steps: int) -> None:
+    """Refuse a budget that does not cover one full training."""
+    if budget is not None and budget < max_steps:
+        raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
 
 
 def _finite(reward: Any) -> float:
