@@ -221,7 +221,7 @@ def test_what_is_left_goes_to_ever_smaller_brackets():
     assert plan[0].name == "2 × 27 arms, cut at 1, 3, 9 of 27 steps"
     plan = SuccessiveHalving(SPACE, budget=81 + 44, max_steps=27).plan()
     assert [(phase.arms, phase.steps) for phase in plan] == [(27, 81), (1, 27)]
-    assert plan[1].name == "1 × 1 arm trained to the end"
+    assert plan[1].name == "1 × 1 arm, fully trained"
     (phase,) = SuccessiveHalving(SPACE, max_steps=27).plan()
     assert (phase.arms, phase.steps) == (None, None)
 

@@ -1,4 +1,4 @@
-"""Random search: T/N random arms, each trained to the end in one pull."""
+"""Random search: T/N random arms, each fully trained in one pull."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Many configs at once, as points of the unit cube: for those who make many candidates and keep one."""
+"""Many configs at once, as points of the unit cube. Useful to make many candidates and use one of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .parameters import Float, Int, Parameter, copy_of
 Points = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Known = tuple[Any, Points]
-"""A config, and its point."""
+"""A config and its point."""
 Batch = tuple[Points, Callable[[int], Any]]
-"""The points of many configs, and a function that makes the config of the i-th of them."""
+"""The points of many configs, and a function that makes the i-th config."""
 
 
 class BatchMaker(Protocol):
@@ -32,17 +32,17 @@ class BatchMaker(Protocol):
         """Mutants of one config, one of each size."""
 
     def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
-        """Crossings of one config with each of these."""
+        """Crossings of one config with each of the others."""
 
 
 def batch_maker(space: Any) -> BatchMaker:
-    """For any space that encodes: its own, or one that makes the configs one by one."""
+    """The batch maker of a space that encodes: its own or, if it has none, one that makes the configs one by one."""
     own: BatchMaker = space.batch_maker() if hasattr(space, "batch_maker") else OneByOneBatches(space)
     return own
 
 
 class OneByOneBatches:
-    """Asks the space for each config, and encodes it."""
+    """Makes each config by the methods of the space, and encodes it."""
 
     def __init__(self, space: Any) -> None:
         self._space = space
@@ -65,9 +65,9 @@ class OneByOneBatches:
 
 
 class SpaceBatches:
-    """Moves the points of named parameters as arrays; a config is made only of the point that is asked for.
+    """Makes the points of a `Space` as arrays. A config is made only when it is asked for.
 
-    What a child has from a parent, it has exactly: only what is new is decoded.
+    Values that a child inherits are copied from the parent, so that they are exactly equal. Only new values are decoded.
 
     >>> from manyarms import Choice, Float, Int, Space
     >>> space = Space(lr=Float(0, 1), width=Int(5, 50), act=Choice("relu", "tanh"))
@@ -88,7 +88,7 @@ class SpaceBatches:
         self._varying = np.array([i for i, (_, parameter, _) in enumerate(self._blocks) if parameter.varies], dtype=np.int64)
         starts = [block.start for _, _, block in self._blocks]
         numbers = [i for i in self._varying if isinstance(self._blocks[i][1], (Float, Int))]
-        self._coordinate = np.full(len(self._blocks), -1)  # of a number; -1 for choices
+        self._coordinate = np.full(len(self._blocks), -1)  # the coordinate of each number; -1 for choices
         self._coordinate[numbers] = [starts[i] for i in numbers]
         self._choices = [int(i) for i in self._varying if i not in numbers]
         self._stepped = [int(i) for i in numbers if self._blocks[i][1].n_values < math.inf]
@@ -104,7 +104,7 @@ class SpaceBatches:
         return points, lambda i: self._config(points[i], ())
 
     def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
-        """As `Space.mutate` does: one parameter changes, and every other time a second one."""
+        """Like `Space.mutate`: one parameter changes, and half of the time a second one."""
         count, n = len(sizes), len(self._varying)
         points = np.repeat(parent[1][None], count, axis=0)
         if n:
@@ -138,11 +138,11 @@ class SpaceBatches:
         start = points[rows, columns]
         if self._stepped:
             moved = self._at_least_one(start, moved, parameters, parent)
-        new = np.abs(start + moved) % 2.0  # folded into [0, 1], so that mutations near a bound do not pile up on it
+        new = np.abs(start + moved) % 2.0  # reflected into [0, 1], so that mutations near a bound do not accumulate there
         points[rows, columns] = np.minimum(new, 2.0 - new)
 
     def _at_least_one(self, start: Points, moved: Points, parameters: Numbers, parent: Mapping[str, Any]) -> Points:
-        """Lengthen moves that are too short to reach another value of a number with steps; turn them where none lies beyond."""
+        """Lengthen moves too short to reach another value of a number with steps; reverse them at the end of the range."""
         least = np.zeros(len(self._blocks))
         for number in self._stepped:
             name, parameter, _ = self._blocks[number]
@@ -168,7 +168,7 @@ class SpaceBatches:
 
 
 def _least_move(number: Any, value: Any) -> float:
-    """The least move of the coordinate, in either direction, that is sure to reach another value."""
+    """The smallest move of the coordinate, in either direction, that always reaches another value."""
     codes = [number.encode(near)[0] for near in number.around(value)]
     return float(max(above - below for below, above in itertools.pairwise(codes)))
 

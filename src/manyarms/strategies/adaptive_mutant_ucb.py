@@ -15,9 +15,9 @@ from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.ledger import MAX_DRAWS, Ledger, State, check_one_training
+from .kit.phase import Phase
 from .kit.representation import strategy_repr
 from .kit.settings import remember_settings
-from .protocol import Phase
 from .surrogate import rules
 from .surrogate.arm_scores import ArmScores
 from .surrogate.candidates import CandidateGenerator, Option

@@ -7,10 +7,10 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from .kit.ledger import Ledger, State, check_one_training
+from .kit.phase import Phase
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
 from .kit.settings import remember_settings
-from .protocol import Phase
 
 
 class RandomSearch:

@@ -120,7 +120,7 @@ def test_a_pull_that_was_never_asked_for_is_refused(arm, start, stop):
     trained(own, own.sample(), 2)
     own.settle(own.open(own.sample(), 2), None)
     own.open(own.sample(), 1)
-    with pytest.raises(ValueError, match=f"pull must be one that ask gave, got arm {arm} from {start} to {stop}"):
+    with pytest.raises(ValueError, match=f"pull must be one that ask returned, got arm {arm} from {start} to {stop}"):
         own.settle(Pull(Arm(arm, "a"), start, stop), 0.5)
     assert own.steps == [2, 0, 0] and list(own.in_flight) == [2]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import Pull
-from ..protocol import Phase
+from ..kit.phase import Phase
 from .cube_strategy import CubeStrategy, Splitter
 from .partition import Partition, Region
 from .schedules import Contexts, Schedule

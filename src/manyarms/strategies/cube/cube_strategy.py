@@ -11,10 +11,10 @@ from ... import checks
 from ...core import Arm, Pull
 from ..kit.encoding import dimension_of
 from ..kit.ledger import Ledger, State, check_one_training
+from ..kit.phase import Phase
 from ..kit.recommendation import Standings
 from ..kit.representation import strategy_repr
 from ..kit.scaling import ScaledRewards
-from ..protocol import Phase
 from .partition import Floats, Partition, Region
 
 _DRAWS_FROM_A_BOX = 16  # draws to find a config that no arm has; if all are known, the box is treated as exhausted

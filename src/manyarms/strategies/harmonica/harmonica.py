@@ -13,8 +13,8 @@ from ..hyperband import ladders
 from ..kit.bracket import Ladder, halvings
 from ..kit.brackets import BracketStrategy, spares
 from ..kit.ledger import Ledger, State
+from ..kit.phase import Phase
 from ..kit.settings import remember_settings
-from ..protocol import Phase
 from .binary_code import BinaryCode
 from .sparse_polynomial import samples_needed
 from .stages import Stages, shares

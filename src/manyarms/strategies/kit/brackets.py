@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import Arm, Pull
-from ..protocol import Phase
 from .bracket import Bracket, Ladder
 from .ledger import Ledger, Settled, State
+from .phase import Phase
 from .recommendation import Standings
 from .representation import strategy_repr
 
