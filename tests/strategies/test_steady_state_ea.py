@@ -204,9 +204,9 @@ def test_evolution_makes_it_better_than_random_search(mutation_only, workers):
     assert found[0] > 0.6 * found[1]  # of two numbers below 0
 
 
-def test_the_user_is_told_where_little_is_left_to_breed():
+def test_a_warning_says_that_the_population_leaves_few_children():
     assert (
-        "the first population of 8 random arms takes most of the 10 arms"
+        "The first population of 8 random arms takes most of the 10 arms"
         in SteadyStateEA(SPACE, budget=100, population=8).warning()
     )
     assert SteadyStateEA(SPACE, budget=100, population=5).warning() is None

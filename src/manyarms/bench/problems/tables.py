@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ... import checks
 from ...spaces import Choice, Float, Int, Space
-from ...spaces.batches import Brood, Known, Points
+from ...spaces.batches import Batch, Known, Points
 from .data import data_directory
 
 Curves = NDArray[np.float64]
@@ -68,7 +68,7 @@ class TableSpace:
         free[list(taken)] = False
         return int(np.where(free, distances, np.inf).argmin() if free.any() else distances.argmin())
 
-    def breeder(self) -> _Rows:
+    def batch_maker(self) -> _Rows:
         """Makes many rows at once."""
         return _Rows(self)
 
@@ -92,25 +92,25 @@ class _Rows:
     """Makes configs of the space around, all at once, and takes the nearest row of each: of a mutant, the nearest other row."""
 
     def __init__(self, space: TableSpace) -> None:
-        self._space, self._around = space, space.around.breeder()
+        self._space, self._around = space, space.around.batch_maker()
         self._squares = (space.points**2).sum(axis=1)
         options = [len(getattr(parameter, "options", ())) for parameter in space.around.parameters.values()]
         self._complete = math.prod(options) == len(space.configs)  # every config is a row
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         rows = rng.integers(len(self._space.configs), size=count)
         return self._space.points[rows], lambda i: dict(self._space.configs[rows[i]])
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         return self._nearest(self._around.mutate(parent, sizes, rng), but=self._space.row(parent[0]))
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         return self._nearest(self._around.cross(parent, others, rng))
 
-    def _nearest(self, brood: Brood, but: int | None = None) -> Brood:
-        if self._complete or not len(brood[0]):
-            return brood
-        distances = self._squares - 2.0 * brood[0] @ self._space.points.T
+    def _nearest(self, batch: Batch, but: int | None = None) -> Batch:
+        if self._complete or not len(batch[0]):
+            return batch
+        distances = self._squares - 2.0 * batch[0] @ self._space.points.T
         if but is not None and len(self._space.configs) > 1:
             distances[:, but] = np.inf
         rows = distances.argmin(axis=1)

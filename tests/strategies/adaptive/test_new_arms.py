@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB, Float, Int, RandomSearch, Space
-from manyarms.spaces.batches import OneByOne
+from manyarms.spaces.batches import OneByOneBatches
 from manyarms.testing import play
 
 from .searches import WIDE, distance, finish, loss
@@ -53,22 +53,22 @@ class Watched(Space):
 
 
 @pytest.mark.parametrize("space", [WIDE, Line()], ids=["a space", "a space that neither crosses nor takes a size"])
-def test_a_newcomer_is_the_most_promising_of_many_candidates(space):
+def test_a_new_arm_is_the_most_promising_of_many_candidates(space):
     search = AdaptiveMutantUCB(space, max_steps=5, seed=0)
-    forecast, seen = search._nursery.forecast.outlook, []
+    bounds_of, seen = search._generator.process.upper_confidence_bounds, []
 
     def watched(candidates, *known):
-        seen.append((candidates, forecast(candidates, *known)))
+        seen.append((candidates, bounds_of(candidates, *known)))
         return seen[-1][1]
 
-    search._nursery.forecast.outlook = watched
+    search._generator.process.upper_confidence_bounds = watched
     chosen = 0
     for pull, _ in islice(play(search, lambda pull: -abs(float(space.encode(pull.config)[0]) - 0.4)), 200):
         if pull.arm.id >= 24 and not pull.start and seen:
-            candidates, outlook = seen.pop()
+            candidates, bounds = seen.pop()
             assert len(candidates) == 64
             known = np.array([space.encode(arm.config) for arm in search.ledger.arms[: pull.arm.id]])
-            unseen = [row for row in np.argsort(-outlook) if np.abs(known - candidates[row]).max(axis=1).min() > 1e-9]
+            unseen = [row for row in np.argsort(-bounds) if np.abs(known - candidates[row]).max(axis=1).min() > 1e-9]
             assert space.encode(pull.config) == pytest.approx(candidates[unseen[0]])
             chosen += 1
         seen.clear()
@@ -77,7 +77,7 @@ def test_a_newcomer_is_the_most_promising_of_many_candidates(space):
 
 def test_candidates_are_mutants_of_several_sizes_and_crossings_with_good_arms():
     space = Watched(x=Float(0, 1), y=Float(0, 1))
-    space.breeder = lambda: OneByOne(space)  # who asks for each of them
+    space.batch_maker = lambda: OneByOneBatches(space)  # who asks for each of them
     search = AdaptiveMutantUCB(space, budget=400, max_steps=5, seed=0)
     finish(search, loss)
     sizes = {size: count for size, count in space.sizes.items() if size in (0.03, 0.1, 0.2, 0.4)}
@@ -86,7 +86,7 @@ def test_candidates_are_mutants_of_several_sizes_and_crossings_with_good_arms():
     assert {len(arm.parents) for arm in search.ledger.arms} == {0, 1, 2}
 
 
-def test_newcomers_come_near_good_arms():
+def test_new_arms_are_near_good_arms():
     near, anywhere = [], []
     for seed in range(4):
         search = AdaptiveMutantUCB(WIDE, max_steps=5, seed=seed)
@@ -110,7 +110,7 @@ def test_with_and_without_the_surrogate_the_search_beats_random_search():
     assert max(found[:2]) < 0.5 * found[2]
 
 
-def test_a_newcomer_is_never_a_known_config():
+def test_a_new_arm_is_never_a_known_config():
     space = Space(n=Int(1, 200), m=Int(1, 3))
     search = AdaptiveMutantUCB(space, budget=600, max_steps=4, seed=0)
     finish(search, lambda pull: -abs(pull.config["n"] - 100) / 200 - pull.stop)
@@ -132,7 +132,7 @@ def test_a_space_that_does_not_encode_goes_without():
     assert abs(search.best().config - 300) < 30 and {len(arm.parents) for arm in search.ledger.arms} == {0, 1}
 
 
-def test_a_space_that_neither_crosses_nor_takes_a_size_has_its_newcomers_chosen_too():
+def test_a_space_that_neither_crosses_nor_takes_a_size_has_its_new_arms_chosen_too():
     search = AdaptiveMutantUCB(Line(), budget=400, max_steps=5, seed=0)
     finish(search, lambda pull: -abs(pull.config - 300) / pull.stop)
     assert abs(search.best().config - 300) < 10 and {len(arm.parents) for arm in search.ledger.arms} == {0, 1}

@@ -1,10 +1,10 @@
-"""Arms that AdaptiveMutantUCB trains straight to the end, for where the first steps mislead."""
+"""Arms that AdaptiveMutantUCB trains to completion, in case early rewards mislead."""
 
 import numpy as np
 
 from manyarms import AdaptiveMutantUCB
 from manyarms.bench.problems import CurveWorld, evaluate, regret
-from manyarms.strategies import adaptive_mutant_ucb as adaptive
+from manyarms.strategies.surrogate import rules
 from manyarms.testing import play
 
 from .searches import WIDE, finish, loss
@@ -16,10 +16,10 @@ def trained_in_a_row(pulls):
     return [row[0] for row in rows if len(row) == 10 and len(set(row)) == 1]
 
 
-def test_where_the_first_steps_mislead_arms_trained_straight_to_the_end_find_the_best(monkeypatch):
+def test_where_early_rewards_mislead_arms_trained_to_completion_find_the_best(monkeypatch):
     found = []
-    for share in (adaptive._STRAIGHT, (0.0, 0.0)):
-        monkeypatch.setattr(adaptive, "_STRAIGHT", share)
+    for share in (rules.completion_share, lambda best_completed, best_other: 0.0):
+        monkeypatch.setattr(rules, "completion_share", share)
         regrets = []
         for seed in range(3):
             problem = CurveWorld("crossing", seed=0)
@@ -36,7 +36,7 @@ def test_once_they_find_something_better_most_steps_are_theirs_and_few_before():
         problem = CurveWorld(kind, seed=0)
         search = AdaptiveMutantUCB(problem.space, budget=1_000, seed=0)
         finish(search, lambda pull, problem=problem: evaluate(problem, pull, 0))
-        shares.append(10 * len(search._straight) / 1_000)
+        shares.append(10 * len(search._to_completion) / 1_000)
     assert shares[0] > 0.5 and 0.05 < shares[1] <= 0.15
 
 
@@ -44,11 +44,11 @@ def test_such_an_arm_gets_all_its_pulls_at_once():
     problem = CurveWorld("crossing", seed=0)
     search = AdaptiveMutantUCB(problem.space, budget=600, seed=0)
     pulls = [pull for pull, _ in play(search, lambda pull: evaluate(problem, pull, 0))]
-    ended = [arm for arm in search._straight if search.ledger.steps[arm] == 10]
+    ended = [arm for arm in search._to_completion if search.ledger.steps[arm] == 10]
     assert len(ended) > 10 and set(ended) <= set(trained_in_a_row(pulls))
 
 
-def test_a_training_of_one_slice_is_always_straight_and_needs_no_rule():
+def test_with_one_slice_every_training_is_complete_and_the_rule_does_not_apply():
     search = AdaptiveMutantUCB(WIDE, budget=300, max_steps=1, seed=0)
     finish(search, loss)
-    assert not search._straight
+    assert not search._to_completion
