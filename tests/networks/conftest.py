@@ -6,7 +6,7 @@ import pytest
 
 from manyarms import networks
 
-from .quarters import DATA, SPACE
+from .images import DATA, SPACE
 
 
 @pytest.fixture(scope="module")

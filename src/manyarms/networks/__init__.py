@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from .drawing.family_tree import draw_family
 from .drawing.network import draw_network
-from .graphs.changes import changes_in_words
+from .graphs.default_spaces import TRAINING, image_space, sequence_space, table_space
+from .graphs.differences import changes_in_words
 from .graphs.graph import Graph, Node
+from .graphs.graph_space import Part
+from .graphs.layout import Layout
 from .graphs.network import Network
-from .graphs.part import Part
-from .graphs.ready_spaces import TRAINING, image_space, sequence_space, table_space
-from .graphs.shapes import Layout
-from .graphs.space import NetworkSpace
+from .graphs.network_space import NetworkSpace
 from .layers import Attention, AveragePool, Convolution, Dense, Dropout, Identity, Layer, MaxPool, Normalisation, Recurrent
 from .layers.blueprint import Blueprint
 
 if TYPE_CHECKING:
-    from .torch.build import NetworkModule, build, inherit
     from .torch.classifier import Classifier
-    from .torch.cycles import Cycle, subtrain
+    from .torch.default_classifiers import image_classifier, sequence_classifier, table_classifier
     from .torch.export import export_model, python_source, torchscript
-    from .torch.ready_classifiers import image_classifier, sequence_classifier, table_classifier
+    from .torch.network_module import NetworkModule, build, inherit
+    from .torch.training import Cycle, subtrain
 
 _WITH_TORCH = {
-    "build": ("NetworkModule", "build", "inherit"),
+    "network_module": ("NetworkModule", "build", "inherit"),
     "classifier": ("Classifier",),
-    "ready_classifiers": ("image_classifier", "sequence_classifier", "table_classifier"),
-    "cycles": ("Cycle", "subtrain"),
+    "default_classifiers": ("image_classifier", "sequence_classifier", "table_classifier"),
+    "training": ("Cycle", "subtrain"),
     "export": ("export_model", "python_source", "torchscript"),
 }
 _HOME = {name: file for file, names in _WITH_TORCH.items() for name in names}

@@ -15,7 +15,7 @@ from manyarms.networks.drawing.family_tree import ancestry
 from manyarms.networks.drawing.placement import placed
 from manyarms.networks.drawing.svg import CHANGED, GONE, NEW
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 TABLES = SPACES["tables"]
 

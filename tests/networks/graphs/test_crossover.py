@@ -8,7 +8,7 @@ import numpy as np
 
 from manyarms.networks.graphs.crossover import adopted, crossed
 
-from ..examples import SPACES, check_graph
+from ..spaces import SPACES, check_graph
 
 PART = SPACES["colour images"].parts["image"]
 

@@ -11,7 +11,7 @@ from manyarms.networks import Dense, Dropout, Graph, Identity, Node, Part
 from manyarms.networks.graphs import mutations as m
 from manyarms.networks.graphs.mutations import MUTATIONS, mutated
 
-from ..examples import SPACES, check_graph
+from ..spaces import SPACES, check_graph
 
 PART = SPACES["grey images"].parts["image"]
 

@@ -9,7 +9,7 @@ import manyarms as ma
 from manyarms import networks
 from manyarms.testing import check_layer
 
-from ..examples import SMALL_TRAINING
+from ..spaces import SMALL_TRAINING
 
 torch = pytest.importorskip("torch")
 

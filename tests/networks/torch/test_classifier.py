@@ -16,8 +16,8 @@ from manyarms.runners.execute import execute
 from manyarms.runners.running_pull import RunningPull
 from manyarms.testing.runners import make_task
 
-from ..examples import samples
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
+from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 

@@ -8,8 +8,8 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 
-from ..examples import samples
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
+from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 

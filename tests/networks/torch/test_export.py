@@ -14,7 +14,7 @@ import pytest
 from manyarms import networks
 from manyarms.networks import Blueprint, Graph, Layer, Network, Node, Part, build, export_model, python_source, torchscript
 
-from ..examples import SMALL_TRAINING, SPACES, samples
+from ..spaces import SMALL_TRAINING, SPACES, samples
 
 torch = pytest.importorskip("torch")
 

@@ -28,7 +28,7 @@ from manyarms.networks import (
     table_space,
 )
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 
 def refusal(act):

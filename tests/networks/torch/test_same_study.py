@@ -8,7 +8,7 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
 
 pytest.importorskip("torch")
 

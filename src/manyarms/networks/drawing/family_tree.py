@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from ...core import Arm
 from ...study.counts import ArmRecord, Counts
-from ..graphs.changes import changes_in_words
-from ..graphs.space import NetworkSpace
+from ..graphs.differences import changes_in_words
+from ..graphs.network_space import NetworkSpace
 from .network import network_of
 from .svg import CHANGED, FAINT, INK, LINE, NEW, Arrow, Box, diagram
 

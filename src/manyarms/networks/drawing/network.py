@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..graphs.changes import Changes, brief, changes_in_words, graph_changes
+from ..graphs.differences import Changes, brief, changes_in_words, graph_changes
 from ..graphs.graph import INPUT
+from ..graphs.layout import Layout, Stage
 from ..graphs.network import Network
-from ..graphs.shapes import Layout, Stage
-from ..graphs.space import NetworkSpace
+from ..graphs.network_space import NetworkSpace
 from .svg import CHANGED, FAINT, GONE, INK, LINE, NEW, Arrow, Box, diagram
 
 Key = tuple[str, int]

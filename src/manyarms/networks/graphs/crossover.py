@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .graph import INPUT, Graph, Node, sorted_inputs
-from .part import any_of, leading_on, rewired
+from .graph_space import any_of, leading_on, rewired
 
 
 def crossed(a: Graph, b: Graph, max_nodes: int, rng: np.random.Generator) -> Graph:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .graph import INPUT, Graph, Node, sorted_inputs
-from .part import Part, any_of, rewired
+from .graph_space import Part, any_of, rewired
 
 Mutation = Callable[[Graph, Part, np.random.Generator], Graph | None]
 

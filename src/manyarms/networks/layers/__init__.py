@@ -1,8 +1,8 @@
 """The types of layers that graphs are made of; a subclass of `Layer` is a new one."""
 
+from .basic import Dense, Dropout, Identity, Normalisation
+from .convolution import AveragePool, Convolution, MaxPool
 from .layer import EVERY, Layer, Settings, Shape, is_shape
-from .local import AveragePool, Convolution, MaxPool
-from .plain import Dense, Dropout, Identity, Normalisation
 from .sequences import Attention, Recurrent
 
 __all__ = [

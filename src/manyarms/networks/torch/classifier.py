@@ -15,13 +15,13 @@ from ... import checks
 from ...errors import StudyMismatch
 from ...runners.running_pull import PullStopped, RunningPull
 from ...study.fingerprint import fingerprint
-from ..graphs.shapes import Layout
-from ..graphs.space import NetworkSpace
-from .build import NetworkModule, build, inherit
-from .cycles import Cycle, Precision
-from .examples import Array, Examples, channels_first, labels
+from ..graphs.layout import Layout
+from ..graphs.network_space import NetworkSpace
+from .dataset import Array, Examples, channels_first, labels
+from .network_module import NetworkModule, build, inherit
 from .pytorch import torch
 from .trained_network import FILE, Trainee, check_training, packed, read_state
+from .training import Cycle, Precision
 
 _AT_ONCE = 1000  # the most examples that are classified together
 _BYTES = 64 * 2**20  # and the most that a layer may be given, or give, for all of them

@@ -17,8 +17,8 @@ from typing import Any
 
 from ... import checks
 from ..graphs.graph import INPUT
-from ..graphs.shapes import Fit, Layout, Stage
-from .build import NetworkModule, module_name
+from ..graphs.layout import Fit, Layout, Stage
+from .network_module import NetworkModule, module_name
 from .pytorch import nn, torch
 
 SOURCE, WEIGHTS, SCRIPT = "network.py", "weights.pt", "network.torchscript.pt"

@@ -13,11 +13,11 @@ from typing import Any
 from ... import checks
 from ...spaces import Space
 from ..graphs.network import Network
-from ..graphs.space import NetworkSpace
+from ..graphs.network_space import NetworkSpace
 from ..layers.layer import values_of
-from .build import NetworkModule, build
-from .cycles import Cycle, Precision, seed_of, seeded, subtrain
+from .network_module import NetworkModule, build
 from .pytorch import nn, torch
+from .training import Cycle, Precision, seed_of, seeded, subtrain
 
 FILE = "network.pt"
 """The file of a checkpoint."""

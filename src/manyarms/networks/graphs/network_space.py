@@ -13,13 +13,13 @@ from ... import checks
 from ...spaces import Space
 from ..layers import Shape
 from .crossover import adopted, crossed
-from .features import features, n_features
+from .encoding import features, n_features
 from .graph import INPUT, Graph
+from .graph_space import Part, check_parts
+from .layout import Layout, layout
 from .mutations import mutated
 from .network import Network
-from .part import Part, check_parts
-from .reading import read_graph
-from .shapes import Layout, layout
+from .parsing import read_graph
 
 _TRIES = 50  # until a child must be within the limits
 _SMALL_TRIES = 400  # networks made to find one within the limits

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graphs.ready_spaces import image_space, sequence_space, table_space
-from ..graphs.space import NetworkSpace
+from ..graphs.default_spaces import image_space, sequence_space, table_space
+from ..graphs.network_space import NetworkSpace
 from .classifier import Classifier
-from .examples import Array, as_array, labels
+from .dataset import Array, as_array, labels
 
 
 def image_classifier(

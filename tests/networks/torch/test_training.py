@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.cycles import Cycle, Precision, seed_of, shuffled, subtrain  # noqa: E402
+from manyarms.networks.torch.training import Cycle, Precision, seed_of, shuffled, subtrain  # noqa: E402
 
 CPU = torch.device("cpu")
 CYCLE = Cycle(epochs=3, batch_size=16, highest=0.1, lowest=0.001)

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from manyarms.networks import table_space
-from manyarms.networks.graphs.reading import read_graph
+from manyarms.networks.graphs.parsing import read_graph
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 PART = SPACES["tables"].parts["vector"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..layers import Layer, Shape, is_shape
 from .graph import INPUT, Graph, Node
-from .part import Part
+from .graph_space import Part
 
 
 class Fit(NamedTuple):

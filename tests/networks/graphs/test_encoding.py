@@ -10,7 +10,7 @@ import pytest
 import manyarms as ma
 from manyarms.networks import Dense, Dropout, Graph, Network, NetworkSpace, Node, Part
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 TRAINING = ma.Space(learning_rate=ma.Float(0.0, 1.0), batch_size=32, optimiser="adam")
 PART = Part([Dense(ma.Space(units=ma.Int(1, 10))), Dropout()], dimensions=0, max_nodes=4, activations=("relu", "tanh"))

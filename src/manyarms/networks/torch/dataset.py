@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graphs.space import NetworkSpace
+from ..graphs.network_space import NetworkSpace
 from ..layers import Shape
 from .pytorch import torch
 

@@ -7,7 +7,7 @@ import pytest
 
 from manyarms.networks import Graph, Network, Node, build, inherit
 
-from ..examples import COLOUR, GREY, SPACES, check_network, samples
+from ..spaces import COLOUR, GREY, SPACES, check_network, samples
 
 torch = pytest.importorskip("torch")
 

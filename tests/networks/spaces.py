@@ -6,7 +6,7 @@ import numpy as np
 
 from manyarms import Choice, Float, Space
 from manyarms.networks import image_space, sequence_space, table_space
-from manyarms.networks.graphs.reading import read_graph
+from manyarms.networks.graphs.parsing import read_graph
 
 GREY, COLOUR = (1, 28, 28), (3, 32, 32)
 SPACES = {

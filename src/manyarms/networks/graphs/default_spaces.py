@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...spaces import Choice, Float, Space
 from ..layers import Attention, AveragePool, Convolution, Dense, Dropout, Identity, MaxPool, Normalisation, Recurrent
-from .part import Part
-from .space import NetworkSpace
+from .graph_space import Part
+from .network_space import NetworkSpace
 
 TRAINING = Space(
     learning_rate=Float(3e-4, 3e-2, log=True),

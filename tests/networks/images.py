@@ -6,7 +6,7 @@ from pictures import bright_quarters
 
 from manyarms import networks
 
-from .examples import SMALL_TRAINING
+from .spaces import SMALL_TRAINING
 
 SPACE = networks.image_space((1, 8, 8), 4, max_nodes=6, max_flops=500_000, training=SMALL_TRAINING)
 DATA = (*bright_quarters(), *bright_quarters(seed=1))

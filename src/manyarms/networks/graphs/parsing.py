@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .graph import INPUT, Graph, Node
-from .part import Part
+from .graph_space import Part
 
 _NODE_KEYS = {"id", "inputs", "operation", "settings", "combiner", "activation"}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from manyarms.networks import TRAINING, Graph, Identity, Layer, Network, NetworkSpace, Node, Part, build
-from manyarms.networks.graphs.shapes import Fit, fitted
+from manyarms.networks.graphs.layout import Fit, fitted
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:TF32 acceleration")

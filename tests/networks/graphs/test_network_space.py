@@ -16,7 +16,7 @@ from manyarms.networks.graphs.graph import ACTIVATIONS, COMBINERS
 from manyarms.study.verify import audit
 from manyarms.testing.spaces import SPACE_CHECKS
 
-from ..examples import SMALL_TRAINING, SPACES, check_network, samples
+from ..spaces import SMALL_TRAINING, SPACES, check_network, samples
 
 TIGHT = networks.image_space((3, 32, 32), 10, max_parameters=3_000, max_flops=300_000)
 CONTRACT = {**SPACES, "tight limits": TIGHT}

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...spaces import Space
 from ..layers import Layer
 from .graph import INPUT, Graph, Node
+from .graph_space import Part
 from .network import Network
-from .part import Part
 
 Cost = tuple[int, int | None]
 """Parameters or operations, and the most there may be."""

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from manyarms.networks import Graph, Network, Node, changes_in_words
-from manyarms.networks.graphs.changes import graph_changes
+from manyarms.networks.graphs.differences import graph_changes
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 
 def network(*nodes, next_id=9, **training):

@@ -7,12 +7,12 @@ import pickle
 import numpy as np
 import pytest
 
-from ..examples import SPACES
+from ..spaces import SPACES
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch import examples  # noqa: E402
-from manyarms.networks.torch.examples import Examples, channels_first, labels  # noqa: E402
+from manyarms.networks.torch import dataset  # noqa: E402
+from manyarms.networks.torch.dataset import Examples, channels_first, labels  # noqa: E402
 
 GREY, COLOUR, SEQUENCE, TABLE = (SPACES[name] for name in ("grey images", "colour images", "sequences", "tables"))
 CPU = torch.device("cpu")
@@ -168,7 +168,7 @@ def test_a_column_that_does_not_vary_is_not_divided_by_its_rounding_errors():
 
 
 def test_the_mean_and_deviation_of_many_images_are_found_piece_by_piece(monkeypatch):
-    monkeypatch.setattr(examples, "_AT_ONCE", 5000)
+    monkeypatch.setattr(dataset, "_AT_ONCE", 5000)
     x = np.random.default_rng(0).integers(0, 256, (50, 32, 32, 3)).astype(np.uint8)
     mean, scale = Examples.of("train", x, np.zeros(50, int), COLOUR).standard()
     assert mean.dtype == scale.dtype == np.float32

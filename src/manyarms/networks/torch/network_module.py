@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ..graphs.graph import INPUT, Node
+from ..graphs.layout import Fit, Layout, Stage
 from ..graphs.network import Network
-from ..graphs.shapes import Fit, Layout, Stage
-from ..graphs.space import NetworkSpace
+from ..graphs.network_space import NetworkSpace
 from .pytorch import F, nn, torch
 
 
