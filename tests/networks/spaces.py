@@ -6,7 +6,7 @@ import numpy as np
 
 from manyarms import Choice, Float, Space
 from manyarms.networks import image_space, sequence_space, table_space
-from manyarms.networks.graphs.parsing import read_graph
+from manyarms.networks.graphs.parsing import parse_graph
 
 GREY, COLOUR = (1, 28, 28), (3, 32, 32)
 SPACES = {
@@ -23,14 +23,14 @@ def samples(space, count, seed=0):
     return [space.sample(rng) for _ in range(count)]
 
 
-def check_graph(name, graph, part):
+def check_graph(name, graph, graph_space):
     """Valid, which means that it comes back from JSON as it was."""
-    assert read_graph(name, graph.to_json(), part) == graph
-    assert len(graph.nodes) <= part.max_nodes
+    assert parse_graph(name, graph.to_json(), graph_space) == graph
+    assert len(graph.nodes) <= graph_space.max_nodes
 
 
 def check_network(network, space):
     """Valid and within the limits."""
     for name, graph in network.graphs.items():
-        check_graph(name, graph, space.parts[name])
+        check_graph(name, graph, space.graphs[name])
     assert space.contains(network)

@@ -21,8 +21,9 @@ from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.classifier import rows_at_once  # noqa: E402
-from manyarms.networks.torch.trained_network import FILE, make_optimiser, read_state  # noqa: E402
+from manyarms.networks.torch.classifier import prediction_batch_size  # noqa: E402
+from manyarms.networks.torch.optimizers import make_optimizer  # noqa: E402
+from manyarms.networks.torch.trained_network import FILE, read_state  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -255,13 +256,13 @@ def test_fewer_examples_are_classified_together_the_more_a_layer_gives(classifie
         space = networks.image_space((1, height, height), 4, max_parameters=None, max_flops=None)
         nodes = (networks.Node(1, (0,), "convolution", {"channels": 16, "kernel": 3, "stride": 1}),)
         vector = networks.Graph((networks.Node(1, (0,), "dense", {"units": 8}),), 2)
-        return rows_at_once(space.layout(networks.Network({"image": networks.Graph(nodes, 2), "vector": vector}, {})))
+        return prediction_batch_size(space.layout(networks.Network({"image": networks.Graph(nodes, 2), "vector": vector}, {})))
 
     assert [at_once(height) for height in (8, 128, 512, 4096)] == [1000, 64, 4, 1]
     model = networks.build(samples(SPACE, 1)[0], SPACE)
     whole, sizes = classifier.predict(model, DATA[0]), []
     model.head.register_forward_hook(lambda _module, inputs, _output: sizes.append(len(inputs[0])))
-    monkeypatch.setattr("manyarms.networks.torch.classifier.rows_at_once", lambda layout: 50)
+    monkeypatch.setattr("manyarms.networks.torch.classifier.prediction_batch_size", lambda layout: 50)
     assert (classifier.predict(model, DATA[0]) == whole).all() and sizes == [50, 50, 20]
 
 
@@ -285,8 +286,8 @@ def test_weights_decay_where_the_training_says_so(classifier, tmp_path):
     assert 0.1 <= group["weight_decay"] == config.training["weight_decay"] <= 0.2
     weight = torch.nn.Parameter(torch.ones(1))
     for name in ("sgd", "adam", "adamw", "rmsprop"):
-        assert make_optimiser(name, [weight], 0.1, 0.3).defaults["weight_decay"] == 0.3
-        assert make_optimiser(name, [weight], 0.1).defaults["weight_decay"] == (0.01 if name == "adamw" else 0)
+        assert make_optimizer(name, [weight], 0.1, 0.3).defaults["weight_decay"] == 0.3
+        assert make_optimizer(name, [weight], 0.1).defaults["weight_decay"] == (0.01 if name == "adamw" else 0)
 
 
 @pytest.mark.parametrize(("asked", "dtype"), [(True, torch.bfloat16), (False, torch.float32), (None, torch.float32)])

@@ -13,7 +13,7 @@ from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.trained_network import make_optimiser  # noqa: E402
+from manyarms.networks.torch.trained_network import make_optimizer  # noqa: E402
 
 TWO = np.arange(9) % 2
 
@@ -35,7 +35,7 @@ TWO = np.arange(9) % 2
 )
 def test_trainings_that_cannot_be_are_refused_before_any_begins(changed, error, message):
     training = ma.Space(**{"learning_rate": 0.1, "batch_size": 16, "optimiser": "sgd"} | changed)
-    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, training)
+    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.graphs, training)
     with pytest.raises(error, match=message):
         networks.Classifier(space, *DATA)
 
@@ -106,7 +106,7 @@ def test_labels_of_another_shape_have_no_accuracy(classifier):
 
 
 def test_wrong_arguments_are_refused():
-    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, ma.Space(learning_rate=0.1, optimiser="sgd"))
+    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.graphs, ma.Space(learning_rate=0.1, optimiser="sgd"))
     with pytest.raises(
         ValueError, match="the space's training must have learning_rate, batch_size and optimiser, got no batch"
     ):
@@ -125,4 +125,4 @@ def test_wrong_arguments_are_refused():
         with pytest.raises(ValueError, match=r"x_train must be rows x .*, got the shape \(9,"):
             make(x, np.zeros(9, int), x, np.zeros(9, int))
     with pytest.raises(ValueError, match="optimiser must be one of 'sgd', 'adam', 'adamw', 'rmsprop', got 'lion'"):
-        make_optimiser("lion", [], 0.1)
+        make_optimizer("lion", [], 0.1)

@@ -12,7 +12,8 @@ from ..spaces import SPACES
 torch = pytest.importorskip("torch")
 
 from manyarms.networks.torch import dataset  # noqa: E402
-from manyarms.networks.torch.dataset import Examples, channels_first, labels  # noqa: E402
+from manyarms.networks.torch.arrays import channels_first, labels  # noqa: E402
+from manyarms.networks.torch.dataset import Dataset  # noqa: E402
 
 GREY, COLOUR, SEQUENCE, TABLE = (SPACES[name] for name in ("grey images", "colour images", "sequences", "tables"))
 CPU = torch.device("cpu")
@@ -40,7 +41,7 @@ def test_what_the_user_does_to_an_array_afterwards_does_not_matter():
         (np.zeros((5, 17, 3), "f4"), SEQUENCE),
     ):
         y = np.zeros(5, np.int64)
-        taken = Examples.of("train", x, y, space)
+        taken = Dataset.checked("train", x, y, space)
         x += 1
         y += 1
         assert not any(tensor.any() for tensor in taken.on(CPU))
@@ -52,20 +53,20 @@ def test_arrays_that_cannot_be_written_to_make_no_warning():
     x.flags.writeable = y.flags.writeable = False
     torch.from_numpy(channels_first("x", x, GREY))
     buffers = []
-    sent = pickle.dumps(Examples.of("train", x, y, GREY), protocol=5, buffer_callback=buffers.append)
+    sent = pickle.dumps(Dataset.checked("train", x, y, GREY), protocol=5, buffer_callback=buffers.append)
     received = pickle.loads(sent, buffers=[bytes(buffer) for buffer in buffers])
     assert not received.x.flags.writeable and received.on(CPU)[0].shape == (5, 1, 28, 28)
 
 
 def test_lists_are_taken_unless_they_are_ragged():
-    taken = Examples.of("train", [[1, 2, 3, 4, 5, 6, 7]] * 2, [0, 1], TABLE)
+    taken = Dataset.checked("train", [[1, 2, 3, 4, 5, 6, 7]] * 2, [0, 1], TABLE)
     assert taken.x.shape == (2, 7) and taken.y.dtype == np.int64
     with pytest.raises(ValueError, match="x must be an array, got rows of different lengths"):
         channels_first("x", [[1, 2], [3]], TABLE)
 
 
 def test_what_is_true_or_false_is_1_or_0():
-    taken = Examples.of("train", np.ones((2, 28, 28), bool), [False, True], GREY)
+    taken = Dataset.checked("train", np.ones((2, 28, 28), bool), [False, True], GREY)
     assert taken.x.dtype == np.uint8 and taken.x.all() and taken.y.tolist() == [0, 1]
     assert channels_first("x", [[True] * 7], TABLE).tolist() == [[1.0] * 7]
 
@@ -82,7 +83,7 @@ def test_a_table_may_have_columns_of_several_types_but_of_numbers_only():
 def test_masked_values_are_refused_but_an_empty_mask_is_none():
     x = np.ma.masked_array(np.zeros((5, 7)), mask=False)
     y = np.ma.masked_array(np.arange(5) % 3, mask=False)
-    assert Examples.of("train", x, y, TABLE).x.shape == (5, 7)
+    assert Dataset.checked("train", x, y, TABLE).x.shape == (5, 7)
     x[1, 2:4] = y[3] = np.ma.masked
     with pytest.raises(ValueError, match="x must have no masked values, got 2"):
         channels_first("x", x, TABLE)
@@ -92,7 +93,7 @@ def test_masked_values_are_refused_but_an_empty_mask_is_none():
 
 def test_tensors_are_taken_also_where_they_require_a_gradient():
     x = torch.ones((5, 7), requires_grad=True)
-    assert Examples.of("train", x, torch.arange(5) % 3, TABLE).x.sum() == 35
+    assert Dataset.checked("train", x, torch.arange(5) % 3, TABLE).x.sum() == 35
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_what_does_not_fit_the_space_is_refused(x, space, message):
 )
 def test_labels_that_are_none_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
-        Examples.of("train", np.zeros((5, 7)), y, TABLE)
+        Dataset.checked("train", np.zeros((5, 7)), y, TABLE)
 
 
 def test_labels_of_no_rows_and_of_classes_not_yet_counted():
@@ -144,11 +145,11 @@ def test_labels_of_no_rows_and_of_classes_not_yet_counted():
 
 def test_one_row_is_too_few_to_learn_from():
     with pytest.raises(ValueError, match="x_valid must have two rows or more, got 1"):
-        Examples.of("valid", np.zeros((1, 7)), np.zeros(1, int), TABLE)
+        Dataset.checked("valid", np.zeros((1, 7)), np.zeros(1, int), TABLE)
 
 
 def test_tensors_are_made_once_and_not_pickled():
-    taken = Examples.of("train", np.zeros((5, 7)), np.arange(5) % 3, TABLE)
+    taken = Dataset.checked("train", np.zeros((5, 7)), np.arange(5) % 3, TABLE)
     assert taken.on(CPU)[0] is taken.on(CPU)[0]
     copied = pickle.loads(pickle.dumps(taken))
     assert copied._tensors == {} and torch.equal(copied.on(CPU)[1], taken.on(CPU)[1])
@@ -156,7 +157,7 @@ def test_tensors_are_made_once_and_not_pickled():
 
 def test_channels_are_standardised_each_by_itself_and_constant_ones_stay():
     x = np.stack([np.random.default_rng(0).normal(5, 3, (50, 17)), np.full((50, 17), 2.0), np.zeros((50, 17))], axis=2)
-    mean, scale = Examples.of("train", x, np.zeros(50, int), SEQUENCE).standard()
+    mean, scale = Dataset.checked("train", x, np.zeros(50, int), SEQUENCE).mean_and_scale()
     assert mean.shape == scale.shape == (3, 1)
     assert mean[:, 0] == pytest.approx([5, 2, 0], abs=0.2) and scale[:, 0] == pytest.approx([3, 1, 1], abs=0.2)
 
@@ -164,13 +165,13 @@ def test_channels_are_standardised_each_by_itself_and_constant_ones_stay():
 def test_a_column_that_does_not_vary_is_not_divided_by_its_rounding_errors():
     x = np.full((1000, 7), 0.1)
     assert x.std(axis=0)[0] > 0  # as floats go
-    assert (Examples.of("train", x, np.zeros(1000, int), TABLE).standard()[1] == 1).all()
+    assert (Dataset.checked("train", x, np.zeros(1000, int), TABLE).mean_and_scale()[1] == 1).all()
 
 
 def test_the_mean_and_deviation_of_many_images_are_found_piece_by_piece(monkeypatch):
-    monkeypatch.setattr(dataset, "_AT_ONCE", 5000)
+    monkeypatch.setattr(dataset, "_CHUNK_SIZE", 5000)
     x = np.random.default_rng(0).integers(0, 256, (50, 32, 32, 3)).astype(np.uint8)
-    mean, scale = Examples.of("train", x, np.zeros(50, int), COLOUR).standard()
+    mean, scale = Dataset.checked("train", x, np.zeros(50, int), COLOUR).mean_and_scale()
     assert mean.dtype == scale.dtype == np.float32
     assert mean[:, 0, 0] == pytest.approx(x.mean(axis=(0, 1, 2))) and scale[:, 0, 0] == pytest.approx(x.std(axis=(0, 1, 2)))
 
@@ -179,9 +180,9 @@ def test_the_mean_and_deviation_of_many_images_are_found_piece_by_piece(monkeypa
 def test_numbers_that_cannot_be_standardised_are_refused():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(50, 7)), np.zeros(50, int)
-    usual, large = Examples.of("train", x, y, TABLE), Examples.of("train", x * 1e300, y, TABLE)
-    usual.check_standardised("train", *usual.standard())
-    shifted = Examples.of("train", x + 1e300, y, TABLE)
+    usual, large = Dataset.checked("train", x, y, TABLE), Dataset.checked("train", x * 1e300, y, TABLE)
+    usual.check_standardized("train", *usual.mean_and_scale())
+    shifted = Dataset.checked("train", x + 1e300, y, TABLE)
     for part, refused, standard in (("train", large, large), ("valid", large, usual), ("valid", shifted, usual)):
         with pytest.raises(ValueError, match=f"x_{part} must be finite after x_train's mean .* are taken .*, got .*e\\+300 to"):
-            refused.check_standardised(part, *standard.standard())
+            refused.check_standardized(part, *standard.mean_and_scale())

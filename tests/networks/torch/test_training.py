@@ -6,7 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.training import Cycle, Precision, seed_of, shuffled, subtrain  # noqa: E402
+from manyarms.networks.torch.precision import Precision  # noqa: E402
+from manyarms.networks.torch.training import Cycle, derived_seed, shuffled, subtrain  # noqa: E402
 
 CPU = torch.device("cpu")
 CYCLE = Cycle(epochs=3, batch_size=16, highest=0.1, lowest=0.001)
@@ -122,4 +123,4 @@ def test_examples_reach_the_module_as_they_are():
 
 
 def test_seeds_of_parts_differ():
-    assert len({seed_of(seed, step) for seed in range(5) for step in range(5)}) == 25
+    assert len({derived_seed(seed, step) for seed in range(5) for step in range(5)}) == 25

@@ -1,4 +1,4 @@
-"""A network as a point of the unit cube: what it is made of, for forecasts of what it is worth."""
+"""A network as a point of the unit cube: its features, from which strategies predict its reward."""
 
 from __future__ import annotations
 
@@ -8,71 +8,70 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...spaces import Space
 from ..layers import Layer
 from .graph import INPUT, Graph, Node
-from .graph_space import Part
+from .graph_space import GraphSpace
 from .network import Network
 
 Cost = tuple[int, int | None]
-"""Parameters or operations, and the most there may be."""
+"""Number of parameters or operations, and its limit."""
 
-_UNKNOWN = 0.5  # a coordinate that does not apply
-_LARGE = 1e9  # parameters or operations of a network that has no limit
+_UNUSED = 0.5  # mean setting of a layer type that does not occur in the graph
+_LARGE = 1e9  # scale of costs without a limit
 
 
-def features(network: Network, parts: Mapping[str, Part], training: Space, costs: Sequence[Cost]) -> list[float]:
-    """Its training, what it costs, and of each graph: how deep it is, how much it branches, and what its nodes are.
+def encode_network(network: Network, spaces: Mapping[str, GraphSpace], training: Space, costs: Sequence[Cost]) -> list[float]:
+    """Features between 0 and 1: the training, the costs, and the size, depth, branching and layers of each graph.
 
-    Different networks may have the same features: where nodes stand in a graph is not told.
+    Different networks can have the same features, because the positions of nodes are not encoded.
 
     Args:
-        network: the network.
-        parts: what its graphs are made of.
-        training: the space of its training.
-        costs: what it costs.
+        network: The network.
+        spaces: Space of each graph, by name.
+        training: Space of the hyperparameters of the training.
+        costs: Costs of the network.
     """
     values = [float(u) for u in training.encode(network.training)]
-    values += [min(1.0, math.log1p(cost) / math.log1p(most or _LARGE)) for cost, most in costs]
-    for name, part in parts.items():
-        values += _of_graph(network.graphs[name], part)
+    values += [min(1.0, math.log1p(cost) / math.log1p(limit or _LARGE)) for cost, limit in costs]
+    for name, space in spaces.items():
+        values += _graph_features(network.graphs[name], space)
     return values
 
 
-def n_features(parts: Mapping[str, Part], training: Space, n_costs: int) -> int:
-    """How many features a network has."""
-    per_part = (
-        3 + len(part.activations) + len(part.combiners) + sum(1 + layer.space.dimension for layer in part.layers.values())
-        for part in parts.values()
+def n_features(spaces: Mapping[str, GraphSpace], training: Space, n_costs: int) -> int:
+    """Number of features of a network."""
+    per_graph = (
+        3 + len(space.activations) + len(space.combiners) + sum(1 + layer.space.dimension for layer in space.layers.values())
+        for space in spaces.values()
     )
-    return training.dimension + n_costs + sum(per_part)
+    return training.dimension + n_costs + sum(per_graph)
 
 
-def _of_graph(graph: Graph, part: Part) -> Iterator[float]:
-    """Numbers from 0 to 1."""
+def _graph_features(graph: Graph, space: GraphSpace) -> Iterator[float]:
     nodes = graph.nodes
-    yield len(nodes) / part.max_nodes
+    yield len(nodes) / space.max_nodes
     yield _depth(graph) / len(nodes)
     yield sum(len(node.inputs) > 1 for node in nodes) / len(nodes)
-    yield from _shares([node.activation for node in nodes], part.activations)
-    yield from _shares([node.combiner for node in nodes if len(node.inputs) > 1], part.combiners)
-    for name, layer in part.layers.items():
-        alike = [node for node in nodes if node.operation == name]
-        yield len(alike) / part.max_nodes
-        yield from _mean_settings(alike, layer)
+    yield from _fractions([node.activation for node in nodes], space.activations)
+    yield from _fractions([node.combiner for node in nodes if len(node.inputs) > 1], space.combiners)
+    for name, layer in space.layers.items():
+        same_type = [node for node in nodes if node.operation == name]
+        yield len(same_type) / space.max_nodes
+        yield from _mean_settings(same_type, layer)
 
 
 def _depth(graph: Graph) -> int:
-    """The nodes of the longest way through."""
+    """Number of nodes on the longest path."""
     depths = {INPUT: 0}
     for node in graph.nodes:
         depths[node.id] = 1 + max(depths[source] for source in node.inputs)
     return max(depths.values())
 
 
-def _shares(found: Sequence[str], options: Sequence[str]) -> list[float]:
-    """How much of what was found each option is."""
-    return [found.count(option) / len(found) if found else 0.0 for option in options]
+def _fractions(values: Sequence[str], options: Sequence[str]) -> list[float]:
+    """Fraction of the values that equal each option."""
+    return [values.count(option) / len(values) if values else 0.0 for option in options]
 
 
 def _mean_settings(nodes: Sequence[Node], layer: Layer) -> list[float]:
-    """The means of the settings of nodes of one type."""
+    """Mean encoded settings of nodes of one layer type."""
     codes = [layer.space.encode(node.settings) for node in nodes]
-    return [sum(column) / len(codes) for column in zip(*codes, strict=True)] if codes else [_UNKNOWN] * layer.space.dimension
+    return [sum(column) / len(codes) for column in zip(*codes, strict=True)] if codes else [_UNUSED] * layer.space.dimension

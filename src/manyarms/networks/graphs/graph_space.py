@@ -1,4 +1,4 @@
-"""What one graph of a network may be made of, and random graphs of it."""
+"""The space of one graph of a network: its layer types and size limit, and random graphs made of them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ... import checks
-from ..layers import EVERY, Layer
+from ..layers import ALL_DIMENSIONS, Layer
 from .graph import ACTIVATIONS, COMBINERS, INPUT, Graph, Node, sorted_inputs
 
 Option = TypeVar("Option")
 
-_FOLLOWS = 0.8  # how often a random node takes the one before it
-_SKIPS = 0.15  # how often it takes another earlier one, each
+_PREVIOUS = 0.8  # probability that the previous node is an input of a random node
+_SKIP = 0.15  # probability of each other earlier node
 
 
-class Part:
-    """One graph of a network: its layers, and how many at most.
+class GraphSpace:
+    """The space of one graph of a network: the layer types it may contain, and its maximum size.
 
     Args:
-        layers: the types of layers, all with names of their own.
-        dimensions: 0 if the graph is of vectors, 1 of sequences, 2 of images.
-        max_nodes: the most layers of the graph.
-        combiners: what can make one of several inputs; some of add, multiply and concatenate.
-        activations: what can follow a layer; some of relu, leaky_relu, elu, gelu, silu, tanh, sigmoid and identity.
+        layers: Layer types, each with a unique name.
+        dimensions: 0 for a graph of vectors, 1 of sequences, 2 of images.
+        max_nodes: Maximum number of layers.
+        combiners: How several inputs may be combined: some of add, multiply and concatenate.
+        activations: Activation functions: some of relu, leaky_relu, elu, gelu, silu, tanh, sigmoid and identity.
 
     >>> import numpy as np
     >>> from manyarms.networks import Dense, Dropout
-    >>> part = Part([Dense(), Dropout()], dimensions=0, max_nodes=4)
-    >>> [node.operation for node in part.sample(np.random.default_rng(1)).nodes]
+    >>> space = GraphSpace([Dense(), Dropout()], dimensions=0, max_nodes=4)
+    >>> [node.operation for node in space.sample(np.random.default_rng(1)).nodes]
     ['dropout', 'dense', 'dense']
     """
 
@@ -47,7 +47,7 @@ class Part:
             raise TypeError(f"layers must be a list of objects such as Dense(), got {layers!r}")
         types = tuple(layers)
         self.dimensions = checks.whole("dimensions", dimensions)
-        if self.dimensions not in EVERY:
+        if self.dimensions not in ALL_DIMENSIONS:
             raise ValueError(f"dimensions must be 0 (vectors), 1 (sequences) or 2 (images), got {dimensions}")
         _check_layers(types, self.dimensions)
         self.layers = {layer.name: layer for layer in types}
@@ -57,22 +57,22 @@ class Part:
         self.operations = tuple(self.layers)
 
     def sample(self, rng: np.random.Generator) -> Graph:
-        """A random graph of one to `max_nodes` nodes."""
+        """A random graph with 1 to `max_nodes` nodes."""
         nodes: list[Node] = []
         order = [INPUT]
         for id in range(1, 2 + int(rng.random() * self.max_nodes)):
-            nodes.append(self.node(id, random_inputs(order, rng), rng))
+            nodes.append(self.random_node(id, random_inputs(order, rng), rng))
             order.append(id)
-        return Graph(leading_on(nodes, rng), len(order))
+        return Graph(connect_unused(nodes, rng), len(order))
 
-    def node(self, id: int, inputs: tuple[int, ...], rng: np.random.Generator) -> Node:
-        """A random node with these inputs."""
-        operation = any_of(self.operations, rng)
+    def random_node(self, id: int, inputs: tuple[int, ...], rng: np.random.Generator) -> Node:
+        """A random node with the given id and inputs."""
+        operation = choose(self.operations, rng)
         settings = self.layers[operation].space.sample(rng)
-        return Node(id, inputs, operation, settings, any_of(self.combiners, rng), any_of(self.activations, rng))
+        return Node(id, inputs, operation, settings, choose(self.combiners, rng), choose(self.activations, rng))
 
     def describe(self) -> dict[str, Any]:
-        """The part as JSON, to tell it from others."""
+        """The space as JSON data, used to compare spaces."""
         return {
             "layers": {name: layer.space.describe() for name, layer in self.layers.items()},
             "dimensions": self.dimensions,
@@ -82,18 +82,18 @@ class Part:
         }
 
     def __repr__(self) -> str:
-        return f"Part([{', '.join(self.operations)}], dimensions={self.dimensions}, max_nodes={self.max_nodes})"
+        return f"GraphSpace([{', '.join(self.operations)}], dimensions={self.dimensions}, max_nodes={self.max_nodes})"
 
 
 def random_inputs(order: Sequence[int], rng: np.random.Generator) -> tuple[int, ...]:
-    """For a node after these: mostly the one before it, now and then earlier ones, at least one."""
+    """Random inputs for a node that follows the given ids: usually the previous one, sometimes earlier ones."""
     draws = rng.random(len(order)).tolist()
-    chosen = tuple(id for id, u in zip(order, draws, strict=True) if u < (_FOLLOWS if id == order[-1] else _SKIPS))
-    return chosen or (any_of(order, rng),)
+    chosen = tuple(id for id, u in zip(order, draws, strict=True) if u < (_PREVIOUS if id == order[-1] else _SKIP))
+    return chosen or (choose(order, rng),)
 
 
-def leading_on(nodes: Sequence[Node], rng: np.random.Generator) -> tuple[Node, ...]:
-    """The nodes, each that led nowhere made an input of a random later one."""
+def connect_unused(nodes: Sequence[Node], rng: np.random.Generator) -> tuple[Node, ...]:
+    """The nodes, with every unused node made an input of a random later one."""
     order = [INPUT, *(node.id for node in nodes)]
     inputs = [set(node.inputs) for node in nodes]
     used = set().union(*inputs)
@@ -101,70 +101,70 @@ def leading_on(nodes: Sequence[Node], rng: np.random.Generator) -> tuple[Node, .
         if node.id not in used:
             inputs[place + 1 + int(rng.random() * (len(nodes) - place - 1))].add(node.id)
     return tuple(
-        node if len(taken) == len(node.inputs) else rewired(node, sorted_inputs(taken, order))
-        for node, taken in zip(nodes, inputs, strict=True)
+        node if len(sources) == len(node.inputs) else node.with_inputs(sorted_inputs(sources, order))
+        for node, sources in zip(nodes, inputs, strict=True)
     )
 
 
-def rewired(node: Node, inputs: tuple[int, ...], id: int | None = None) -> Node:
-    """The node with other inputs and, if given, under another identity."""
-    return Node(node.id if id is None else id, inputs, node.operation, node.settings, node.combiner, node.activation)
-
-
-def any_of(options: Sequence[Option], rng: np.random.Generator) -> Option:
-    """One of the options, each as likely as another."""
+def choose(options: Sequence[Option], rng: np.random.Generator) -> Option:
+    """One of the options, with equal probabilities."""
     return options[int(rng.random() * len(options))]
 
 
-def check_parts(parts: Mapping[str, Part], dimensions: int) -> None:
-    """Refuse parts that cannot follow each other, the first given inputs of so many dimensions."""
-    if not parts:
-        raise ValueError("parts must name at least one graph, got none")
-    for name, part in parts.items():
-        if not isinstance(part, Part):
-            raise TypeError(f"parts must be a dict of name to Part, got {part!r} for {name!r}")
+def check_graph_spaces(spaces: Mapping[str, GraphSpace], dimensions: int) -> None:
+    """Raise an error unless each graph can take the output of the one before it.
+
+    Args:
+        spaces: Spaces by the name of their graph.
+        dimensions: Dimensions of the input of the first graph.
+    """
+    if not spaces:
+        raise ValueError("graphs must name at least one graph, got none")
+    for name, space in spaces.items():
+        if not isinstance(space, GraphSpace):
+            raise TypeError(f"graphs must be a dict of name to GraphSpace, got {space!r} for {name!r}")
         if not name.isidentifier():
-            raise ValueError(f"the name of a part must be a Python name, got {name!r}")
-        if part.dimensions not in (0, dimensions):
-            raise ValueError(
-                f"part {name!r} must have {dimensions} dimensions like what it is given, or 0; got {part.dimensions}"
-            )
-        dimensions = part.dimensions
-    _check_joined_names(parts)
+            raise ValueError(f"the name of a graph must be a Python identifier, got {name!r}")
+        if space.dimensions not in (0, dimensions):
+            raise ValueError(f"graph {name!r} must have {dimensions} dimensions like its input, or 0, got {space.dimensions}")
+        dimensions = space.dimensions
+    _check_module_names(spaces)
 
 
-def _check_joined_names(parts: Mapping[str, Part]) -> None:
-    """Modules are named after their graph and layer, and no two may share one."""
+def _check_module_names(spaces: Mapping[str, GraphSpace]) -> None:
+    """Modules are named after their graph and layer type, and the names must be unique."""
     owners: dict[str, tuple[str, str]] = {}
-    for name, part in parts.items():
-        for operation in part.operations:
+    for name, space in spaces.items():
+        for operation in space.operations:
             first = owners.setdefault(f"{name}_{operation}", (name, operation))
             if first != (name, operation):
                 raise ValueError(
-                    f"parts and layers must have names that differ when joined, got {'_'.join(first)!r} of part {first[0]!r} "
-                    f"and of part {name!r}"
+                    f"names of graphs and layers must differ when joined by an underscore, got {'_'.join(first)!r} "
+                    f"for graph {first[0]!r} and for graph {name!r}"
                 )
 
 
 def _check_layers(layers: Sequence[Layer], dimensions: int) -> None:
     if not layers:
-        raise ValueError("layers must name at least one type of layer, got none")
+        raise ValueError("layers must contain at least one layer type, got none")
     for layer in layers:
         if not isinstance(layer, Layer):
             raise TypeError(f"layers must be objects such as Dense(), got {layer!r}")
         if not layer.name.isidentifier():
-            raise ValueError(f"the name of a layer must be a Python name, got {layer.name!r}")
+            raise ValueError(f"the name of a layer must be a Python identifier, got {layer.name!r}")
         if dimensions not in layer.dimensions:
-            raise ValueError(f"layer {layer.name!r} takes inputs of {sorted(layer.dimensions)} dimensions, got {dimensions}")
+            raise ValueError(
+                f"layer {layer.name!r} takes inputs with {sorted(layer.dimensions)} dimensions, got a graph with {dimensions}"
+            )
     names = [layer.name for layer in layers]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"layers must have names of their own, got {name!r} twice")
+            raise ValueError(f"layers must have unique names, got {name!r} twice")
 
 
 def _names(name: str, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{name} must be a list of some of {', '.join(known)}, got {given!r}")
     if not given:
-        raise ValueError(f"{name} must name at least one of {', '.join(known)}, got none")
+        raise ValueError(f"{name} must contain at least one of {', '.join(known)}, got none")
     return tuple(dict.fromkeys(checks.one_of(name, each, known) for each in given))

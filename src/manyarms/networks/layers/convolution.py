@@ -1,4 +1,4 @@
-"""Layers that look at neighbourhoods, for sequences and images: convolution and pooling."""
+"""The convolution layer, for sequences and images."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from ...spaces import Choice, Int, Space
 from .blueprint import Blueprint
-from .layer import SIZE, Layer, Settings, Shape, values_of
+from .layer import SIZE, Layer, Settings, Shape, extreme_values
 
 
 class Convolution(Layer):
-    """With padding, so that only the stride makes the extents smaller: divided by it and rounded up.
+    """A convolution with padding, so that only the stride reduces the size: it is divided by the stride and rounded up.
 
     >>> Convolution().output_shape((3, 28, 28), {"channels": 16, "kernel": 5, "stride": 2})
     (16, 14, 14)
@@ -27,62 +27,20 @@ class Convolution(Layer):
     def __init__(self, space: Space | None = None) -> None:
         super().__init__(space)
         kernel = self.space.parameters["kernel"]
-        if isinstance(kernel, Int) or any(size % 2 == 0 for size in values_of(kernel)):
-            raise ValueError(f"kernel must be a choice of odd sizes, so that padding is even on both sides, got {kernel!r}")
+        if isinstance(kernel, Int) or any(size % 2 == 0 for size in extreme_values(kernel)):
+            raise ValueError(f"kernel must be a choice of odd sizes, so that both sides are padded equally, got {kernel!r}")
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        return (int(settings["channels"]), *(-(-extent // settings["stride"]) for extent in shape[1:]))
+        return (int(settings["channels"]), *(-(-size // settings["stride"]) for size in shape[1:]))
 
     def n_parameters(self, shape: Shape, settings: Settings) -> int:
         return int(settings["channels"] * (shape[0] * settings["kernel"] ** (len(shape) - 1) + 1))
 
     def n_flops(self, shape: Shape, settings: Settings) -> int:
-        places = math.prod(self.output_shape(shape, settings))
-        return int(2 * places * shape[0] * settings["kernel"] ** (len(shape) - 1))
+        n_values = math.prod(self.output_shape(shape, settings))
+        return int(2 * n_values * shape[0] * settings["kernel"] ** (len(shape) - 1))
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
         kernel = settings["kernel"]
-        kind = f"Conv{len(shape) - 1}d"
-        return Blueprint(kind, shape[0], settings["channels"], kernel, stride=settings["stride"], padding=kernel // 2)
-
-
-class _Pool(Layer):
-    """One value for each neighbourhood."""
-
-    dimensions = (1, 2)
-    space = Space(size=Choice(2, 3))
-    rules: ClassVar = {"size": SIZE}
-    _module: str
-
-    def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        sizes = _within(settings["size"], shape)
-        return (shape[0], *(-(-extent // size) for extent, size in zip(shape[1:], sizes, strict=True)))
-
-    def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        return Blueprint(f"{self._module}{len(shape) - 1}d", _within(settings["size"], shape), ceil_mode=True)
-
-
-class MaxPool(_Pool):
-    """The largest of each neighbourhood; neighbourhoods do not overlap and are never larger than the input.
-
-    >>> MaxPool().output_shape((16, 7, 1), {"size": 2})
-    (16, 4, 1)
-    """
-
-    name = "max_pool"
-    _module = "MaxPool"
-
-
-class AveragePool(_Pool):
-    """The mean of each neighbourhood, otherwise like `MaxPool`.
-
-    >>> str(AveragePool().blueprint((16, 7, 1), {"size": 2}))
-    'nn.AvgPool2d((2, 1), ceil_mode=True)'
-    """
-
-    name = "average_pool"
-    _module = "AvgPool"
-
-
-def _within(size: int, shape: Shape) -> tuple[int, ...]:
-    return tuple(min(size, extent) for extent in shape[1:])
+        module = f"Conv{len(shape) - 1}d"
+        return Blueprint(module, shape[0], settings["channels"], kernel, stride=settings["stride"], padding=kernel // 2)

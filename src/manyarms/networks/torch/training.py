@@ -1,4 +1,4 @@
-"""A sub-train: one cycle of the learning rate, from its highest to its lowest."""
+"""Training for one cycle of the learning rate, from its highest to its lowest value."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .precision import Precision
 from .pytorch import F, nn, torch
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """How long a cycle is, and which learning rates it goes through.
+    """One cycle of the learning rate.
 
     Args:
-        epochs: passes over the examples.
-        batch_size: examples of an iteration.
-        highest, lowest: the learning rate at the beginning and at the end.
+        epochs: Number of epochs.
+        batch_size: Number of examples in a batch.
+        highest: Learning rate at the start.
+        lowest: Learning rate at the end.
     """
 
     epochs: int
@@ -27,46 +29,19 @@ class Cycle:
     highest: float
     lowest: float
 
-    def rate(self, share: float) -> float:
-        """The learning rate after a share of the cycle (SGDR, equation 5).
+    def rate(self, progress: float) -> float:
+        """The learning rate after a fraction of the cycle (SGDR paper, equation 5).
 
         >>> cycle = Cycle(epochs=10, batch_size=32, highest=0.01, lowest=0.0)
-        >>> [round(cycle.rate(share), 4) for share in (0.0, 0.5, 1.0)]
+        >>> [round(cycle.rate(progress), 4) for progress in (0.0, 0.5, 1.0)]
         [0.01, 0.005, 0.0]
         """
-        return self.lowest + (self.highest - self.lowest) * (1 + math.cos(math.pi * share)) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """Half precision where it is faster: the forward pass in it, and the loss scaled so that small gradients survive.
-
-    Args:
-        device: where the network is.
-        mixed: whether to use it at all.
-    """
-
-    device: torch.device
-    mixed: bool
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The one with a wide range of numbers, where the device has it, and does not only imitate it."""
-        wide = self.device.type != "cuda" or torch.cuda.get_device_capability(self.device)[0] >= 8
-        return torch.bfloat16 if wide else torch.float16
-
-    def autocast(self) -> torch.autocast:
-        """For the forward pass."""
-        return torch.autocast(self.device.type, self.dtype, enabled=self.mixed)
-
-    def scaler(self) -> torch.amp.GradScaler:
-        """Of the loss; one that does nothing where there is no need."""
-        return torch.amp.GradScaler(self.device.type, enabled=self.mixed and self.dtype == torch.float16)
+        return self.lowest + (self.highest - self.lowest) * (1 + math.cos(math.pi * progress)) / 2
 
 
 def subtrain(
     module: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     x: torch.Tensor,
     y: torch.Tensor,
     cycle: Cycle,
@@ -74,14 +49,27 @@ def subtrain(
     precision: Precision | None = None,
     scaler: torch.amp.GradScaler | None = None,
 ) -> float:
-    """Train a classifier for one cycle; gives the mean loss of the last epoch. The same seed shuffles and drops out alike.
+    """Train a classifier for one cycle. The Mutant-UCB paper calls this a sub-train.
 
-    A loss that is not finite raises `FloatingPointError` at the end of its epoch.
+    Args:
+        module: The network.
+        optimizer: Its optimizer.
+        x, y: Training examples and their labels.
+        cycle: Length and learning rates of the cycle.
+        seed: Random seed for shuffling and dropout.
+        precision: Full precision by default.
+        scaler: Scaler of the loss. It keeps its state from cycle to cycle.
+
+    Returns:
+        The mean loss of the last epoch.
+
+    Raises:
+        FloatingPointError: If the mean loss of an epoch is not finite.
 
     >>> x, y = torch.linspace(-1, 1, 20).reshape(20, 1), torch.arange(20) // 10
     >>> module, cycle = nn.Linear(1, 2), Cycle(epochs=3, batch_size=20, highest=0.1, lowest=0.001)
-    >>> optimiser = torch.optim.SGD(module.parameters())
-    >>> first, second = (subtrain(module, optimiser, x, y, cycle, seed) for seed in (0, 1))
+    >>> optimizer = torch.optim.SGD(module.parameters())
+    >>> first, second = (subtrain(module, optimizer, x, y, cycle, seed) for seed in (0, 1))
     >>> second < first
     True
     """
@@ -95,52 +83,52 @@ def subtrain(
             batches = shuffled(len(y), cycle.batch_size, shuffling)
             losses = []
             for number, batch in enumerate(batches):
-                _set_rate(optimiser, cycle.rate((epoch + number / len(batches)) / cycle.epochs))
+                _set_rate(optimizer, cycle.rate((epoch + number / len(batches)) / cycle.epochs))
                 rows = batch.to(x.device)
-                losses.append(_descend(module, optimiser, x[rows], y[rows], precision, scaler))
-            loss = float(torch.stack(losses).mean())  # once an epoch: asking a GPU for a number makes it wait
+                losses.append(_train_batch(module, optimizer, x[rows], y[rows], precision, scaler))
+            loss = float(torch.stack(losses).mean())  # once per epoch, because reading a number blocks the GPU
             if not math.isfinite(loss):
                 raise FloatingPointError(f"the loss was {loss} in epoch {epoch + 1} of {cycle.epochs}")
     return loss
 
 
-def _set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    for group in optimiser.param_groups:
+def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
         group["lr"] = rate
 
 
-def _descend(
+def _train_batch(
     module: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     x: torch.Tensor,
     y: torch.Tensor,
     precision: Precision,
     scaler: torch.amp.GradScaler,
 ) -> torch.Tensor:
-    """One iteration; gives its loss."""
+    """Train on one batch and return its loss."""
     with precision.autocast():
         loss = F.cross_entropy(module(x), y)
-    optimiser.zero_grad()
+    optimizer.zero_grad()
     torch.autograd.backward(scaler.scale(loss))
-    scaler.step(optimiser)
+    scaler.step(optimizer)
     scaler.update()
     return loss.detach()
 
 
 def shuffled(count: int, batch_size: int, generator: torch.Generator) -> list[torch.Tensor]:
-    """All rows in random order, in batches; a last one of a single row is left out, since normalisation needs two."""
+    """All rows in random order, split into batches. A last batch of one row is dropped: normalization needs two."""
     batches = list(torch.split(torch.randperm(count, generator=generator), batch_size))
     return batches[:-1] if len(batches) > 1 and len(batches[-1]) == 1 else batches
 
 
 @contextlib.contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """PyTorch's generators begun with this seed; afterwards as they were."""
+    """Seed PyTorch's generators, and restore their state at the end."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield
 
 
-def seed_of(seed: int, *address: int) -> int:
-    """A seed for a part of what has this seed."""
-    return int(np.random.SeedSequence([seed, *address]).generate_state(1)[0])
+def derived_seed(seed: int, *keys: int) -> int:
+    """A seed that follows from another seed and some keys."""
+    return int(np.random.SeedSequence([seed, *keys]).generate_state(1)[0])
