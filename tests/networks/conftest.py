@@ -1,4 +1,4 @@
-"""What the tests of networks share."""
+"""Fixtures for the tests of networks."""
 
 from __future__ import annotations
 

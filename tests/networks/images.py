@@ -1,4 +1,4 @@
-"""Images of which one quarter is bright, and small networks for them, which the tests of classifiers share."""
+"""Small images with one bright quarter, and a space of small networks for them."""
 
 from __future__ import annotations
 

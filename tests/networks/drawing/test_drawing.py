@@ -51,7 +51,7 @@ def test_boxes_do_not_overlap_and_arrows_point_down_past_other_boxes(space):
 
 
 def test_a_network_is_drawn_with_layers_shapes_and_combiners():
-    space = SPACES["grey images"]
+    space = SPACES["gray images"]
     nodes = (
         Node(1, (0,), "convolution", {"channels": 8, "kernel": 3, "stride": 2}, activation="relu"),
         Node(4, (0, 1), "identity", {}, "concatenate"),

@@ -10,7 +10,7 @@ from manyarms.networks.graphs.crossover import cross_graphs, renumber
 
 from ..spaces import SPACES, check_graph
 
-GRAPH_SPACE = SPACES["colour images"].graphs["image"]
+GRAPH_SPACE = SPACES["color images"].graphs["image"]
 
 
 def crossings(count=300, seed=0):

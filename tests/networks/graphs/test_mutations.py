@@ -13,7 +13,7 @@ from manyarms.networks.graphs.mutations import MUTATIONS, mutate_graph
 
 from ..spaces import SPACES, check_graph
 
-GRAPH_SPACE = SPACES["grey images"].graphs["image"]
+GRAPH_SPACE = SPACES["gray images"].graphs["image"]
 
 
 def graphs(count=100, graph_space=GRAPH_SPACE, seed=0):

@@ -43,7 +43,7 @@ def test_children_are_valid_different_from_their_parents_and_leave_them_alone(sp
 
 
 def test_every_kind_of_change_happens_and_most_are_small():
-    space, rng, changed = SPACES["grey images"], np.random.default_rng(0), []
+    space, rng, changed = SPACES["gray images"], np.random.default_rng(0), []
     for network in samples(space, 300):
         child = space.mutate(network, rng)
         changed.append({name for name in network.graphs if network.graphs[name] != child.graphs[name]})
@@ -63,7 +63,7 @@ def test_every_other_mutant_has_two_changes():
 
 
 def test_crossover_exchanges_parts_of_the_graphs_or_takes_whole_ones():
-    space, rng = SPACES["grey images"], np.random.default_rng(0)
+    space, rng = SPACES["gray images"], np.random.default_rng(0)
     found = []
     for a, b in zip(samples(space, 200), samples(space, 200, seed=1), strict=True):
         one, other = a.graphs["image"], b.graphs["image"]
@@ -79,7 +79,7 @@ def test_crossover_exchanges_parts_of_the_graphs_or_takes_whole_ones():
 
 
 def test_crossover_takes_each_parameter_of_the_training_from_either():
-    space, rng = SPACES["grey images"], np.random.default_rng(0)
+    space, rng = SPACES["gray images"], np.random.default_rng(0)
     from_second = {name: [] for name in space.training.parameters}
     for a, b in zip(samples(space, 200), samples(space, 200, seed=1), strict=True):
         for name, value in space.crossover(a, b, rng).training.items():

@@ -110,7 +110,7 @@ def test_networks_come_back_from_json_as_they_were(space):
 
 
 def test_a_wrong_network_is_refused():
-    space = SPACES["grey images"]
+    space = SPACES["gray images"]
     right = space.to_json(samples(space, 1)[0])
     for change, message in (
         (lambda data: data.pop("training"), "a network must be a dict with graphs and training"),

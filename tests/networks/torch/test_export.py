@@ -145,7 +145,7 @@ def test_unknown_formats_are_refused(formats, message, tmp_path):
 
 
 def test_the_source_takes_any_numbers_and_the_program_those_of_the_standardization(tmp_path):
-    images, tables = (with_statistics(build(samples(SPACES[kind], 1)[0], SPACES[kind])) for kind in ("grey images", "tables"))
+    images, tables = (with_statistics(build(samples(SPACES[kind], 1)[0], SPACES[kind])) for kind in ("gray images", "tables"))
     tables.mean.fill_(1.7e9)
     for original, x in (
         (images, torch.randint(0, 256, (3, 1, 28, 28), dtype=torch.uint8)),
@@ -170,7 +170,7 @@ def test_the_model_stays_as_it_was_and_so_does_the_generator(tmp_path):
 
 
 def test_the_source_is_readable():
-    space = SPACES["grey images"]
+    space = SPACES["gray images"]
     nodes = (
         Node(1, (0,), "convolution", {"channels": 8, "kernel": 3, "stride": 2}, activation="relu"),
         Node(4, (0, 1), "normalisation", {"over": "batch"}, "add"),

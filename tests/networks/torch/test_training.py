@@ -34,11 +34,11 @@ def problem(dropout=0.5):
 
 def test_the_rate_falls_from_the_highest_to_the_lowest_along_a_cosine():
     module, x, y = problem()
-    optimiser = Recorded(module)
-    subtrain(module, optimiser, x, y, CYCLE, seed=0)
-    assert len(optimiser.rates) == 12  # three epochs of four batches
-    assert optimiser.rates == sorted(optimiser.rates, reverse=True)
-    assert optimiser.rates[0] == 0.1 and optimiser.rates[6] == pytest.approx(0.0505) and 0.001 < optimiser.rates[-1] < 0.004
+    optimizer = Recorded(module)
+    subtrain(module, optimizer, x, y, CYCLE, seed=0)
+    assert len(optimizer.rates) == 12  # three epochs of four batches
+    assert optimizer.rates == sorted(optimizer.rates, reverse=True)
+    assert optimizer.rates[0] == 0.1 and optimizer.rates[6] == pytest.approx(0.0505) and 0.001 < optimizer.rates[-1] < 0.004
 
 
 def trained(seed, dropout=0.5):

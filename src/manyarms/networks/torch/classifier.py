@@ -117,9 +117,9 @@ class Classifier:
         before = read_state(directory)["task"]
         for what, value in self._task.items():
             if before[what] != value:
-                details = "" if what == "data" else f" ({what}={before[what]!r}, now {what}={value!r})"
+                found = "other data" if what == "data" else f"{what}={before[what]!r}, not {what}={value!r}"
                 raise StudyMismatch(
-                    f"the networks of this study were trained with other {what}{details}; "
+                    f"the networks of this study were trained with {found}; "
                     f"use the same {what}, or start a new study with another name"
                 )
 
