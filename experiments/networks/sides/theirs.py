@@ -51,7 +51,7 @@ from session import (
 from torch import nn
 
 from manyarms.networks import Cycle, subtrain
-from manyarms.networks.torch.trained_network import make_optimiser
+from manyarms.networks.torch.optimizers import make_optimizer
 
 
 def whole(label: str, low: int, high: int) -> IntVar:
@@ -118,7 +118,7 @@ class Evaluation:
     def __call__(self, configuration: list[Any], model: int) -> float:
         began = time.process_time()
         module = Network(configuration, tuple(self.x.shape[1:]))
-        optimiser = make_optimiser(OPTIMISER, module.parameters(), RATE)
+        optimiser = make_optimizer(OPTIMISER, module.parameters(), RATE)
         if model in self._optimisers:
             optimiser.load_state_dict(self._optimisers[model])
         subtrain(module, optimiser, self.x, self.y, self.cycle, seed=int(torch.randint(2**31, ())))

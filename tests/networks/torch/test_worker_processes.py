@@ -11,7 +11,7 @@ from pictures import bright_quarters
 import manyarms as ma
 from manyarms import networks
 
-from ..quarters import SPACE
+from ..images import SPACE
 
 torch = pytest.importorskip("torch")
 

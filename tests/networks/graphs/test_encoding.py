@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import manyarms as ma
-from manyarms.networks import Dense, Dropout, Graph, Network, NetworkSpace, Node, Part
+from manyarms.networks import Dense, Dropout, Graph, GraphSpace, Network, NetworkSpace, Node
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 TRAINING = ma.Space(learning_rate=ma.Float(0.0, 1.0), batch_size=32, optimiser="adam")
-PART = Part([Dense(ma.Space(units=ma.Int(1, 10))), Dropout()], dimensions=0, max_nodes=4, activations=("relu", "tanh"))
-SPACE = NetworkSpace((5,), 3, {"vector": PART}, TRAINING, max_parameters=1000)
+GRAPH_SPACE = GraphSpace(
+    [Dense(ma.Space(units=ma.Int(1, 10))), Dropout()], dimensions=0, max_nodes=4, activations=("relu", "tanh")
+)
+SPACE = NetworkSpace((5,), 3, {"vector": GRAPH_SPACE}, TRAINING, max_parameters=1000)
 NODES = (
     Node(1, (0,), "dense", {"units": 1}, activation="tanh"),
     Node(2, (1,), "dense", {"units": 10}, activation="relu"),

@@ -11,12 +11,12 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 from manyarms.journal import open_journal
-from manyarms.networks import Dense, Dropout, Graph, Identity, Network, NetworkSpace, Node, Part
+from manyarms.networks import Dense, Dropout, Graph, GraphSpace, Identity, Network, NetworkSpace, Node
 from manyarms.networks.graphs.graph import ACTIVATIONS, COMBINERS
 from manyarms.study.verify import audit
 from manyarms.testing.spaces import SPACE_CHECKS
 
-from ..examples import SMALL_TRAINING, SPACES, check_network, samples
+from ..spaces import SMALL_TRAINING, SPACES, check_network, samples
 
 TIGHT = networks.image_space((3, 32, 32), 10, max_parameters=3_000, max_flops=300_000)
 CONTRACT = {**SPACES, "tight limits": TIGHT}
@@ -43,7 +43,7 @@ def test_children_are_valid_different_from_their_parents_and_leave_them_alone(sp
 
 
 def test_every_kind_of_change_happens_and_most_are_small():
-    space, rng, changed = SPACES["grey images"], np.random.default_rng(0), []
+    space, rng, changed = SPACES["gray images"], np.random.default_rng(0), []
     for network in samples(space, 300):
         child = space.mutate(network, rng)
         changed.append({name for name in network.graphs if network.graphs[name] != child.graphs[name]})
@@ -54,7 +54,7 @@ def test_every_kind_of_change_happens_and_most_are_small():
 
 
 def test_every_other_mutant_has_two_changes():
-    one = Part([Identity()], dimensions=0, max_nodes=1)  # whose activation alone can change
+    one = GraphSpace([Identity()], dimensions=0, max_nodes=1)  # whose activation alone can change
     space = NetworkSpace((4,), 2, {f"part_{number}": one for number in range(20)}, ma.Space(learning_rate=0.1))
     network, rng = samples(space, 1)[0], np.random.default_rng(0)
     children = [space.mutate(network, rng) for _ in range(300)]
@@ -63,7 +63,7 @@ def test_every_other_mutant_has_two_changes():
 
 
 def test_crossover_exchanges_parts_of_the_graphs_or_takes_whole_ones():
-    space, rng = SPACES["grey images"], np.random.default_rng(0)
+    space, rng = SPACES["gray images"], np.random.default_rng(0)
     found = []
     for a, b in zip(samples(space, 200), samples(space, 200, seed=1), strict=True):
         one, other = a.graphs["image"], b.graphs["image"]
@@ -79,7 +79,7 @@ def test_crossover_exchanges_parts_of_the_graphs_or_takes_whole_ones():
 
 
 def test_crossover_takes_each_parameter_of_the_training_from_either():
-    space, rng = SPACES["grey images"], np.random.default_rng(0)
+    space, rng = SPACES["gray images"], np.random.default_rng(0)
     from_second = {name: [] for name in space.training.parameters}
     for a, b in zip(samples(space, 200), samples(space, 200, seed=1), strict=True):
         for name, value in space.crossover(a, b, rng).training.items():
@@ -96,8 +96,8 @@ def test_crossing_a_network_with_itself_still_gives_another():
 
 
 def test_crossing_a_network_with_its_mutant_gives_a_third_however_few_there_are():
-    part = Part([Identity()], dimensions=0, max_nodes=1, activations=("relu", "tanh", "gelu"))
-    space, rng = NetworkSpace((4,), 2, {"vector": part}, ma.Space(learning_rate=0.1)), np.random.default_rng(0)
+    graph_space = GraphSpace([Identity()], dimensions=0, max_nodes=1, activations=("relu", "tanh", "gelu"))
+    space, rng = NetworkSpace((4,), 2, {"vector": graph_space}, ma.Space(learning_rate=0.1)), np.random.default_rng(0)
     for network in samples(space, 20):
         mutant = space.mutate(network, rng)
         family = network, mutant, space.crossover(network, mutant, rng)
@@ -115,17 +115,17 @@ def test_limits_hold_along_a_line_of_descent_and_are_made_use_of():
 
 
 def test_limits_that_leave_no_room_are_refused():
-    with pytest.raises(ValueError, match=r"all that were tried have 33 parameters or more .* got max_parameters=10"):
+    with pytest.raises(ValueError, match=r"all networks tried have at least 33 parameters .* got max_parameters=10"):
         networks.table_space(10, 3, max_parameters=10)
 
 
 def test_a_space_of_one_network_gives_it_again_and_one_with_little_choice_something_else():
-    part = Part([Identity()], dimensions=0, max_nodes=1, activations=("relu",))
+    graph_space = GraphSpace([Identity()], dimensions=0, max_nodes=1, activations=("relu",))
     rng = np.random.default_rng(0)
-    lonely = NetworkSpace((4,), 2, {"vector": part}, ma.Space(learning_rate=0.1))
+    lonely = NetworkSpace((4,), 2, {"vector": graph_space}, ma.Space(learning_rate=0.1))
     network = lonely.sample(rng)
     assert lonely.mutate(network, rng) == network == lonely.crossover(network, network, rng)
-    two = NetworkSpace((4,), 2, {"vector": part}, ma.Space(learning_rate=ma.Choice(0.1, 0.2)))
+    two = NetworkSpace((4,), 2, {"vector": graph_space}, ma.Space(learning_rate=ma.Choice(0.1, 0.2)))
     assert two.mutate(network, rng).training != network.training
 
 
@@ -133,7 +133,7 @@ def test_it_is_told_from_others_by_its_description():
     one, same, other = (networks.table_space(4, 2, max_nodes=n) for n in (3, 3, 4))
     assert one == same and hash(one) == hash(same) and one != other and one != 3
     assert one.describe() == same.describe() != other.describe()
-    assert repr(one).startswith("NetworkSpace((4,), 2, {'vector': Part([dense")
+    assert repr(one).startswith("NetworkSpace((4,), 2, {'vector': GraphSpace([dense")
     assert not one.contains(3)
     assert not one.contains(samples(SPACES["tables"], 1)[0])
 
@@ -159,26 +159,30 @@ def test_networks_that_are_none_are_not_in_the_space():
 @pytest.mark.parametrize("dimensions", [3, -1])
 def test_a_part_is_of_vectors_sequences_or_images(dimensions):
     with pytest.raises(ValueError, match=rf"dimensions must be 0 \(vectors\), 1 .* or 2 \(images\), got {dimensions}"):
-        Part([Identity()], dimensions=dimensions)
+        GraphSpace([Identity()], dimensions=dimensions)
 
 
-def test_a_part_says_which_activations_and_combiners_there_are():
-    assert all(name in Part.__doc__ for name in (*ACTIVATIONS, *COMBINERS))
+def test_a_graph_space_documents_which_activations_and_combiners_there_are():
+    assert all(name in GraphSpace.__doc__ for name in (*ACTIVATIONS, *COMBINERS))
     with pytest.raises(ValueError, match="activations must be one of 'relu', .* got 'mish'"):
-        Part([Identity()], dimensions=0, activations=("relu", "mish"))
+        GraphSpace([Identity()], dimensions=0, activations=("relu", "mish"))
 
 
 def test_what_is_no_space_is_refused():
-    part = Part([Dense(), Dropout()], dimensions=0)
-    for shape, parts, message in (
-        ((4,), {}, "parts must name at least one graph"),
-        ((4,), {"a": 3}, "parts must be a dict of name to Part, got 3 for 'a'"),
-        ((4,), {"two words": part}, "the name of a part must be a Python name"),
-        ((4,), {"a": part, "b": Part([Identity()], dimensions=1)}, "part 'b' must have 0 dimensions like what it is given"),
-        ((0,), {"a": part}, "input_shape must be at least 1"),
+    graph_space = GraphSpace([Dense(), Dropout()], dimensions=0)
+    for shape, graphs, message in (
+        ((4,), {}, "graphs must name at least one graph"),
+        ((4,), {"a": 3}, "graphs must be a dict of name to GraphSpace, got 3 for 'a'"),
+        ((4,), {"two words": graph_space}, "the name of a graph must be a Python identifier"),
+        (
+            (4,),
+            {"a": graph_space, "b": GraphSpace([Identity()], dimensions=1)},
+            "graph 'b' must have 0 dimensions like its input",
+        ),
+        ((0,), {"a": graph_space}, "input_shape must be at least 1"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
-            NetworkSpace(shape, 2, parts, SMALL_TRAINING)
+            NetworkSpace(shape, 2, graphs, SMALL_TRAINING)
 
 
 def size(pull):

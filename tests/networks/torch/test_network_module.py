@@ -7,7 +7,7 @@ import pytest
 
 from manyarms.networks import Graph, Network, Node, build, inherit
 
-from ..examples import COLOUR, GREY, SPACES, check_network, samples
+from ..spaces import COLOR, GRAY, SPACES, check_network, samples
 
 torch = pytest.importorskip("torch")
 
@@ -39,13 +39,13 @@ def bred(space, count, seed):
 
 def check_images(count, seed=0):
     """So many of each: every genotype is valid, and runs on images of both shapes, whichever it was made for."""
-    grey, colour = SPACES["grey images"], SPACES["colour images"]
-    assert (grey.input_shape, colour.input_shape) == (GREY, COLOUR)
-    for own in (grey, colour):
+    gray, color = SPACES["gray images"], SPACES["color images"]
+    assert (gray.input_shape, color.input_shape) == (GRAY, COLOR)
+    for own in (gray, color):
         for network in bred(own, count // 2, seed):
             check_network(network, own)
-            check_runs(network, grey)
-            check_runs(network, colour)
+            check_runs(network, gray)
+            check_runs(network, color)
 
 
 def test_random_networks_mutants_and_crossings_run_on_both_shapes_of_images():
@@ -67,7 +67,7 @@ def test_random_networks_mutants_and_crossings_run_on_other_data(kind):
 
 
 def test_a_line_of_mutants_runs():
-    space, rng = SPACES["colour images"], np.random.default_rng(5)
+    space, rng = SPACES["color images"], np.random.default_rng(5)
     network = space.sample(rng)
     for number in range(300):
         network = space.mutate(network, rng)
@@ -77,7 +77,7 @@ def test_a_line_of_mutants_runs():
 
 
 def test_the_same_seed_builds_the_same_weights():
-    space = SPACES["grey images"]
+    space = SPACES["gray images"]
     (network,) = samples(space, 1, seed=8)
     weights = []
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_columns_are_standardised_in_double_precision_and_all_else_in_single():
 
 
 def test_any_type_of_numbers_will_do_and_so_will_a_module_of_another():
-    space = SPACES["grey images"]
+    space = SPACES["gray images"]
     module = build(samples(space, 1)[0], space).eval()
     x = torch.randint(0, 256, (2, 1, 28, 28), dtype=torch.uint8)
     assert torch.equal(module(x), module(x.float())) and torch.equal(module(x), module(x.double()))
@@ -161,7 +161,7 @@ def test_a_new_node_inherits_nothing_even_if_the_shape_is_that_of_one_that_is_go
 
 
 def test_mutants_inherit_most_of_their_weights():
-    space, rng, shares = SPACES["grey images"], np.random.default_rng(0), []
+    space, rng, shares = SPACES["gray images"], np.random.default_rng(0), []
     for network in samples(space, 60):
         child = build(space.mutate(network, rng), space)
         kept = inherit(child, build(network, space).state_dict())
@@ -171,7 +171,7 @@ def test_mutants_inherit_most_of_their_weights():
 
 
 def test_children_of_a_crossing_inherit_from_the_first_parent_only_what_is_of_it():
-    space, rng = SPACES["colour images"], np.random.default_rng(4)
+    space, rng = SPACES["color images"], np.random.default_rng(4)
     for a, b in zip(samples(space, 40), samples(space, 40, seed=1), strict=True):
         child = space.crossover(a, b, rng)
         of_a = {f"{name}_{node.operation}_{node.id}" for name, graph in a.graphs.items() for node in graph.nodes}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from manyarms.networks import Graph, Network, Node, changes_in_words
-from manyarms.networks.graphs.changes import graph_changes
+from manyarms.networks.graphs.differences import graph_changes
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 
 def network(*nodes, next_id=9, **training):
@@ -59,4 +59,4 @@ def test_every_mutant_has_changes_and_they_lead_from_parent_to_child(space):
             found = graph_changes(parent.graphs[name], graph)
             old = {node.id for node in parent.graphs[name].nodes}
             assert old - {node.id for node in found.removed} | found.added == {node.id for node in graph.nodes}
-            assert set(parent.graphs[name].edges) - found.parted | found.joined == set(graph.edges)
+            assert set(parent.graphs[name].edges) - found.removed_edges | found.added_edges == set(graph.edges)

@@ -1,4 +1,4 @@
-"""Images of which one quarter is bright, and small networks for them, which the tests of classifiers share."""
+"""Small images with one bright quarter, and a space of small networks for them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pictures import bright_quarters
 
 from manyarms import networks
 
-from .examples import SMALL_TRAINING
+from .spaces import SMALL_TRAINING
 
 SPACE = networks.image_space((1, 8, 8), 4, max_nodes=6, max_flops=500_000, training=SMALL_TRAINING)
 DATA = (*bright_quarters(), *bright_quarters(seed=1))

@@ -1,4 +1,4 @@
-"""Spaces of networks that the tests of this folder share."""
+"""Spaces of networks that several tests use."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from manyarms import Choice, Float, Space
 from manyarms.networks import image_space, sequence_space, table_space
-from manyarms.networks.graphs.reading import read_graph
+from manyarms.networks.graphs.parsing import parse_graph
 
-GREY, COLOUR = (1, 28, 28), (3, 32, 32)
+GRAY, COLOR = (1, 28, 28), (3, 32, 32)
 SPACES = {
-    "grey images": image_space(GREY, 10),
-    "colour images": image_space(COLOUR, 10),
+    "gray images": image_space(GRAY, 10),
+    "color images": image_space(COLOR, 10),
     "sequences": sequence_space((3, 17), 4),
     "tables": table_space(7, 3),
 }
@@ -23,14 +23,14 @@ def samples(space, count, seed=0):
     return [space.sample(rng) for _ in range(count)]
 
 
-def check_graph(name, graph, part):
-    """Valid, which means that it comes back from JSON as it was."""
-    assert read_graph(name, graph.to_json(), part) == graph
-    assert len(graph.nodes) <= part.max_nodes
+def check_graph(name, graph, graph_space):
+    """Check that a graph is valid: it can be written as JSON and read back."""
+    assert parse_graph(name, graph.to_json(), graph_space) == graph
+    assert len(graph.nodes) <= graph_space.max_nodes
 
 
 def check_network(network, space):
-    """Valid and within the limits."""
+    """Check that a network is valid and within the limits."""
     for name, graph in network.graphs.items():
-        check_graph(name, graph, space.parts[name])
+        check_graph(name, graph, space.graphs[name])
     assert space.contains(network)

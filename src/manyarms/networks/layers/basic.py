@@ -1,4 +1,4 @@
-"""Layers for vectors, sequences and images alike, and the dense layer for vectors."""
+"""Identity, dropout and normalization for any input, and the dense layer for vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .layer import SIZE, Layer, Settings, Shape
 
 
 class Identity(Layer):
-    """Nothing but the combination of its inputs, and the activation.
+    """Applies only the combiner and the activation.
 
     >>> Identity().output_shape((3, 28, 28), {})
     (3, 28, 28)
@@ -26,7 +26,7 @@ class Identity(Layer):
 
 
 class Dropout(Layer):
-    """Sets a share of its input to zero in training.
+    """Sets a fraction of its input to zero during training.
 
     >>> str(Dropout().blueprint((3, 28, 28), {"rate": 0.3}))
     'nn.Dropout(0.3)'
@@ -40,14 +40,14 @@ class Dropout(Layer):
         return Blueprint("Dropout", settings["rate"])
 
 
-class Normalisation(Layer):
-    """Over the batch, channel by channel; or over each example, all channels together.
+class Normalization(Layer):
+    """Normalizes each channel over the batch, or each example over all its channels.
 
-    >>> [str(Normalisation().blueprint((16, 50), {"over": over})) for over in ("batch", "example")]
+    >>> [str(Normalization().blueprint((16, 50), {"over": over})) for over in ("batch", "example")]
     ['nn.BatchNorm1d(16)', 'nn.GroupNorm(1, 16)']
     """
 
-    name = "normalisation"
+    name = "normalisation"  # spelled as in stored studies and checkpoints
     space = Space(over=Choice("batch", "example"))
     rules: ClassVar = {"over": functools.partial(checks.one_of, options=("batch", "example"))}
 
@@ -55,13 +55,13 @@ class Normalisation(Layer):
         return 2 * shape[0]
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        if settings["over"] == "example":  # GroupNorm refuses a single number
+        if settings["over"] == "example":  # GroupNorm does not accept a single value
             return Blueprint("LayerNorm", shape) if shape[0] == math.prod(shape) == 1 else Blueprint("GroupNorm", 1, shape[0])
         return Blueprint(f"BatchNorm{max(1, len(shape) - 1)}d", shape[0])
 
 
 class Dense(Layer):
-    """Every unit from every feature of a vector.
+    """A fully connected layer.
 
     >>> Dense().output_shape((100,), {"units": 8}), Dense().n_parameters((100,), {"units": 8})
     ((8,), 808)

@@ -1,25 +1,26 @@
-"""From a genotype to a module of PyTorch, and the weights a mutant inherits."""
+"""The PyTorch module of a network, and how a mutant inherits the weights of its parent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from ..graphs.graph import INPUT, Node
+from ..graphs.layout import Fit, Layout, Stage
 from ..graphs.network import Network
-from ..graphs.shapes import Fit, Layout, Stage
-from ..graphs.space import NetworkSpace
+from ..graphs.network_space import NetworkSpace
 from .pytorch import F, nn, torch
 
 
 class NetworkModule(nn.Module):
-    """A network that can be trained. It takes rows x channels x extents, standardises them, and gives a score for each class.
+    """A network that can be trained. It standardizes its input and returns a score for each class.
 
-    Any type of numbers will do. Columns of tables are standardised in double precision, all else is computed in single.
+    The input has the shape rows x channels (x height x width, or x length), and any numeric type. Columns of tables are
+    standardized in double precision, everything else is computed in single precision.
 
-    Its modules are named after their graph, operation and node, so that a mutant can inherit the weights of its parent.
+    Submodules are named after their graph, operation and node, so that a mutant can inherit the weights of its parent.
 
     Args:
-        layout: from `NetworkSpace.layout`.
+        layout: A result of `NetworkSpace.layout`.
 
     >>> import numpy as np
     >>> from manyarms.networks import image_space
@@ -35,37 +36,35 @@ class NetworkModule(nn.Module):
     def __init__(self, layout: Layout) -> None:
         super().__init__()
         self.layout = layout
-        across = (layout.input_shape[0], *(1 for _ in layout.input_shape[1:]))
-        precise = torch.float64 if len(across) == 1 else torch.float32  # a column can be a date in seconds
-        self.register_buffer("mean", torch.zeros(across, dtype=precise))
-        self.register_buffer("scale", torch.ones(across, dtype=precise))
+        per_channel = (layout.input_shape[0], *(1 for _ in layout.input_shape[1:]))
+        dtype = torch.float64 if len(per_channel) == 1 else torch.float32  # a column can be a date in seconds
+        self.register_buffer("mean", torch.zeros(per_channel, dtype=dtype))
+        self.register_buffer("scale", torch.ones(per_channel, dtype=dtype))
         for graph, stages in layout.stages.items():
             for stage in stages:
-                self.add_module(
-                    module_name(graph, stage.node), stage.layer.blueprint(stage.before, stage.node.settings).build()
-                )
+                self.add_module(module_name(graph, stage.node), stage.blueprint.build())
         self.head = nn.Linear(layout.n_features, layout.n_outputs)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = ((x.to(self.mean.dtype) - self.mean) / self.scale).to(self.head.weight.dtype)
         for graph, stages in self.layout.stages.items():
             x = x.flatten(1) if len(self.layout.entries[graph]) == 1 else x
-            x = self._through(graph, stages, x)
+            x = self._forward_graph(graph, stages, x)
         scores: torch.Tensor = self.head(x.flatten(1))
         return scores
 
-    def _through(self, graph: str, stages: Sequence[Stage], x: torch.Tensor) -> torch.Tensor:
+    def _forward_graph(self, graph: str, stages: Sequence[Stage], x: torch.Tensor) -> torch.Tensor:
         values = {INPUT: x}
         for stage in stages:
             node = stage.node
             inputs = [values[source] for source in node.inputs]
-            x = self.get_submodule(module_name(graph, node))(combined(inputs, stage.fits, node.combiner))
+            x = self.get_submodule(module_name(graph, node))(combine(inputs, stage.fits, node.combiner))
             values[node.id] = x = x if node.activation == "identity" else getattr(F, node.activation)(x)
         return x
 
 
 def build(network: Network, space: NetworkSpace) -> NetworkModule:
-    """The module of a network; its weights are drawn from PyTorch's generator.
+    """The module of a network. Its weights are initialized with PyTorch's global generator.
 
     >>> import numpy as np
     >>> from manyarms.networks import table_space
@@ -78,39 +77,42 @@ def build(network: Network, space: NetworkSpace) -> NetworkModule:
 
 
 def inherit(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> list[str]:
-    """Copy every weight of a parent whose node and shape the module has too; gives their names.
+    """Copy every weight of the parent that has the same name and shape in the module.
 
     Args:
-        module: of the mutant; changed in place.
-        weights: the parent's `state_dict()`.
+        module: Module of the mutant. It is changed in place.
+        weights: The `state_dict()` of the parent.
+
+    Returns:
+        Names of the copied weights.
 
     >>> import numpy as np
     >>> from manyarms.networks import table_space
     >>> space, rng = table_space(4, 3), np.random.default_rng(0)
     >>> network = space.sample(rng)
     >>> parent, child = build(network, space), build(space.mutate(network, rng), space)
-    >>> kept = inherit(child, parent.state_dict())
-    >>> all(torch.equal(child.state_dict()[name], parent.state_dict()[name]) for name in kept)
+    >>> copied = inherit(child, parent.state_dict())
+    >>> all(torch.equal(child.state_dict()[name], parent.state_dict()[name]) for name in copied)
     True
     """
     own = module.state_dict()
-    kept = [name for name, weight in own.items() if name in weights and weights[name].shape == weight.shape]
-    for name in kept:
+    shared = [name for name, weight in own.items() if name in weights and weights[name].shape == weight.shape]
+    for name in shared:
         own[name].copy_(weights[name])
-    return kept
+    return shared
 
 
 def module_name(graph: str, node: Node) -> str:
-    """The name of a node's module, also in exported source text."""
+    """Name of the submodule of a node, also in exported source."""
     return f"{graph}_{node.operation}_{node.id}"
 
 
-def combined(inputs: Sequence[torch.Tensor], fits: Sequence[Fit], combiner: str) -> torch.Tensor:
-    """One input made of several, after each is made to fit."""
+def combine(inputs: Sequence[torch.Tensor], fits: Sequence[Fit], combiner: str) -> torch.Tensor:
+    """Combine several inputs into one, after each is made to fit."""
     if len(inputs) == 1:
         return inputs[0]
-    filling = 1.0 if combiner == "multiply" else 0.0
-    fitted = [fit_input(x, fit, filling) for x, fit in zip(inputs, fits, strict=True)]
+    padding_value = 1.0 if combiner == "multiply" else 0.0
+    fitted = [fit_input(x, fit, padding_value) for x, fit in zip(inputs, fits, strict=True)]
     if combiner == "concatenate":
         return torch.cat(fitted, dim=1)
     total = fitted[0]
@@ -119,9 +121,9 @@ def combined(inputs: Sequence[torch.Tensor], fits: Sequence[Fit], combiner: str)
     return total
 
 
-def fit_input(x: torch.Tensor, fit: Fit, filling: float) -> torch.Tensor:
-    """Pooled and padded as the fit says."""
+def fit_input(x: torch.Tensor, fit: Fit, padding_value: float) -> torch.Tensor:
+    """Pool and pad an input."""
     if fit.pooled is not None:
         pool: Callable[..., torch.Tensor] = F.adaptive_avg_pool1d if len(fit.pooled) == 1 else F.adaptive_avg_pool2d
         x = pool(x, fit.pooled)
-    return F.pad(x, [0, 0] * (x.dim() - 2) + [0, fit.padded], value=filling) if fit.padded else x
+    return F.pad(x, [0, 0] * (x.dim() - 2) + [0, fit.padded], value=padding_value) if fit.padded else x

@@ -6,7 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.cycles import Cycle, Precision, seed_of, shuffled, subtrain  # noqa: E402
+from manyarms.networks.torch.precision import Precision  # noqa: E402
+from manyarms.networks.torch.training import Cycle, derived_seed, shuffled, subtrain  # noqa: E402
 
 CPU = torch.device("cpu")
 CYCLE = Cycle(epochs=3, batch_size=16, highest=0.1, lowest=0.001)
@@ -33,11 +34,11 @@ def problem(dropout=0.5):
 
 def test_the_rate_falls_from_the_highest_to_the_lowest_along_a_cosine():
     module, x, y = problem()
-    optimiser = Recorded(module)
-    subtrain(module, optimiser, x, y, CYCLE, seed=0)
-    assert len(optimiser.rates) == 12  # three epochs of four batches
-    assert optimiser.rates == sorted(optimiser.rates, reverse=True)
-    assert optimiser.rates[0] == 0.1 and optimiser.rates[6] == pytest.approx(0.0505) and 0.001 < optimiser.rates[-1] < 0.004
+    optimizer = Recorded(module)
+    subtrain(module, optimizer, x, y, CYCLE, seed=0)
+    assert len(optimizer.rates) == 12  # three epochs of four batches
+    assert optimizer.rates == sorted(optimizer.rates, reverse=True)
+    assert optimizer.rates[0] == 0.1 and optimizer.rates[6] == pytest.approx(0.0505) and 0.001 < optimizer.rates[-1] < 0.004
 
 
 def trained(seed, dropout=0.5):
@@ -122,4 +123,4 @@ def test_examples_reach_the_module_as_they_are():
 
 
 def test_seeds_of_parts_differ():
-    assert len({seed_of(seed, step) for seed in range(5) for step in range(5)}) == 25
+    assert len({derived_seed(seed, step) for seed in range(5) for step in range(5)}) == 25

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manyarms.networks import TRAINING, Graph, Identity, Layer, Network, NetworkSpace, Node, Part, build
-from manyarms.networks.graphs.shapes import Fit, fitted
+from manyarms.networks import TRAINING, Graph, GraphSpace, Identity, Layer, Network, NetworkSpace, Node, build
+from manyarms.networks.graphs.layout import Fit, fit_shapes
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:TF32 acceleration")
@@ -52,12 +52,12 @@ def test_every_layer_gives_the_shape_that_was_foretold(space):
 
 def test_inputs_are_pooled_to_the_smallest_and_padded_to_the_widest():
     shapes = [(3, 28, 14), (16, 7, 28), (8, 7, 14)]
-    fits, shape = fitted(shapes, "multiply")
+    fits, shape = fit_shapes(shapes, "multiply")
     assert shape == (16, 7, 14)
     assert fits == (Fit((7, 14), 13), Fit((7, 14), 0), Fit(None, 8))
-    assert fitted(shapes, "concatenate") == ((Fit((7, 14), 0), Fit((7, 14), 0), Fit(None, 0)), (27, 7, 14))
-    assert fitted([(5,), (2,)], "add") == ((Fit(None, 0), Fit(None, 3)), (5,))
-    assert fitted([(5, 9)], "concatenate") == ((Fit(None, 0),), (5, 9))
+    assert fit_shapes(shapes, "concatenate") == ((Fit((7, 14), 0), Fit((7, 14), 0), Fit(None, 0)), (27, 7, 14))
+    assert fit_shapes([(5,), (2,)], "add") == ((Fit(None, 0), Fit(None, 3)), (5,))
+    assert fit_shapes([(5, 9)], "concatenate") == ((Fit(None, 0),), (5, 9))
 
 
 class Misshaping(Layer):
@@ -78,12 +78,12 @@ NO_SHAPES = [(3, 0, 0), (3, -1, 4), (3, 2.0, 4), (True, 4, 4), (np.int64(3), 4, 
 
 @pytest.mark.parametrize("gives", NO_SHAPES, ids=str)
 def test_a_layer_that_gives_no_shape_is_named_with_its_node(gives):
-    part = Part([Identity(), Misshaping(gives)], dimensions=2)
+    graph_space = GraphSpace([Identity(), Misshaping(gives)], dimensions=2)
     graph = Graph((Node(1, (0,), "identity", {}), Node(4, (1,), "misshaping", {})), 5)
-    space = NetworkSpace((3, 8, 8), 10, {"image": part}, TRAINING)
+    space = NetworkSpace((3, 8, 8), 10, {"image": graph_space}, TRAINING)
     with pytest.raises(ValueError) as refused:
         space.layout(Network({"image": graph}, {}))
-    rule = "output_shape of Misshaping(Space()) must give 3 whole sizes, each at least 1, for (3, 8, 8)"
+    rule = "output_shape of Misshaping(Space()) must return a tuple of positive integers of length 3 for (3, 8, 8)"
     assert str(refused.value) == f"node 4 (misshaping) of graph 'image': {rule}, got {gives!r}"
 
 
