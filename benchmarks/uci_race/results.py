@@ -1,4 +1,4 @@
-"""The file of results: one line a heat, appended when the heat is over and never changed. Whatever ends the run, it goes on."""
+"""The file of results: one line a run, appended when the run is over and never changed. Whatever ends the run, it goes on."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
-    """One entrant on one split of one set."""
+class Run:
+    """One method on one split of one set."""
 
     set: str
     split: int
-    entrant: str
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,19 @@ class Result:
     """A line of the file.
 
     Attributes:
-        limit: the seconds an entrant may use.
+        limit: the seconds an method may use.
         cores: that it may use.
         status: "ok", or "failed".
-        accuracy: on the test rows; of a failed heat, that of the commonest class.
-        seconds: of the clock, of all that the entrant did before it could predict.
+        accuracy: on the test rows; of a failed run, that of the commonest class.
+        seconds: of the clock, of all that the method did before it could predict.
         processor: seconds of the processors, of the same.
-        version: of the entrant's library.
+        version: of the method's library.
         note: the model, or why there is none.
     """
 
     set: str
     split: int
-    entrant: str
+    method: str
     limit: float
     cores: int
     status: str
@@ -76,7 +76,7 @@ class Results:
                 f"seconds and cores must be those of {str(path)!r}, {first['limit']:g} and {first['cores']}, "
                 f"got {limit:g} and {cores}: or give another file"
             )
-        self._status = {Heat(*row): status for *row, status in _keys(known)}
+        self._status = {Run(*row): status for *row, status in _keys(known)}
 
     def __enter__(self) -> Results:
         return self
@@ -84,10 +84,10 @@ class Results:
     def __exit__(self, *error: object) -> None:
         os.close(self._file)
 
-    def missing(self, heats: list[Heat], retry: bool = False) -> list[Heat]:
+    def missing(self, runs: list[Run], retry: bool = False) -> list[Run]:
         """Those that were not run yet; with `retry`, also those that failed."""
         done = {"ok"} if retry else {"ok", "failed"}
-        return [heat for heat in heats if self._status.get(heat) not in done]
+        return [run for run in runs if self._status.get(run) not in done]
 
     def append(self, result: Result) -> None:
         """Write a line; it is on the disk when this returns."""
@@ -101,7 +101,7 @@ class Results:
 
 
 def _keys(rows: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    return rows[["set", "split", "entrant", "status"]].itertuples(index=False, name=None)
+    return rows[["set", "split", "method", "status"]].itertuples(index=False, name=None)
 
 
 def _mend(file: int) -> None:
@@ -112,8 +112,8 @@ def _mend(file: int) -> None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The results, one row a heat: the last where it was run again. A line cut short is left out."""
+    """The results, one row a run: the last where it was run again. A line cut short is left out."""
     with open(path, "rb") as file:
         content = file.read()
     rows = pd.read_csv(io.BytesIO(content[: content.rfind(b"\n") + 1]), keep_default_na=False)
-    return rows.drop_duplicates(["set", "split", "entrant"], keep="last", ignore_index=True)
+    return rows.drop_duplicates(["set", "split", "method"], keep="last", ignore_index=True)

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.metrics import accuracy_score
 
 from .candidates import Candidates
-from .processes import end
+from .cpu_time import end
 from .sets import Task
 
 _LEAST_RESERVE = 0.05  # seconds kept back for a refit, at least

@@ -1,4 +1,4 @@
-"""The UCI sets as frames, their five outer splits, and what an entrant gets of one."""
+"""The UCI sets as frames, their five outer splits, and what an method gets of one."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _IDENTIFIERS = {"cylinder_bands": ["timestamp", "cylinder_number", "customer", "
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What an entrant gets: rows to learn from, and for how long it may.
+    """What an method gets: rows to learn from, and for how long it may.
 
     Attributes:
         X: a frame; nominal columns are categories, missing cells NaN.
         y: the labels, as text.
         seconds: of the clock, for all of it, with the refit of the model it chooses.
         cores: how many it may keep busy.
-        seed: the same for all entrants.
+        seed: the same for all methods.
         began: when the clock was started.
     """
 

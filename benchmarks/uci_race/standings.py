@@ -1,4 +1,4 @@
-"""How the entrants stand: from the file of results to a page of Markdown."""
+"""How the methods stand: from the file of results to a page of Markdown."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ DIGITS = 9  # accuracies that agree so far are equal: means of the same numbers 
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """Mean accuracies over the splits, for the sets that every entrant has run alike.
+    """Mean accuracies over the splits, for the sets that every method has run alike.
 
     Attributes:
-        accuracy: a row for each set, a column for each entrant.
+        accuracy: a row for each set, a column for each method.
         splits: how many each mean is over.
-        left_out: sets on which some heats are still missing.
-        heats: the rows behind it.
+        left_out: sets on which some runs are still missing.
+        runs: the rows behind it.
     """
 
     accuracy: pd.DataFrame
     splits: int
     left_out: list[str]
-    heats: pd.DataFrame
+    runs: pd.DataFrame
 
     @staticmethod
-    def of(heats: pd.DataFrame, order: Sequence[str] = ()) -> Standings:
-        """From the rows of a file of results; entrants in this order, others after them."""
-        entrants = sorted(heats["entrant"].unique(), key=[*order, *heats["entrant"]].index)
-        means = heats.groupby(["set", "entrant"])["accuracy"].agg(["mean", "count"]).unstack("entrant")
-        splits = heats["split"].nunique()
-        whole = (means["count"].reindex(columns=entrants) == splits).all(axis=1)
-        accuracy = means["mean"].reindex(columns=entrants)[whole].round(DIGITS)
-        return Standings(accuracy, splits, list(means.index[~whole]), heats[heats["set"].isin(accuracy.index)])
+    def of(runs: pd.DataFrame, order: Sequence[str] = ()) -> Standings:
+        """From the rows of a file of results; methods in this order, others after them."""
+        methods = sorted(runs["method"].unique(), key=[*order, *runs["method"]].index)
+        means = runs.groupby(["set", "method"])["accuracy"].agg(["mean", "count"]).unstack("method")
+        splits = runs["split"].nunique()
+        whole = (means["count"].reindex(columns=methods) == splits).all(axis=1)
+        accuracy = means["mean"].reindex(columns=methods)[whole].round(DIGITS)
+        return Standings(accuracy, splits, list(means.index[~whole]), runs[runs["set"].isin(accuracy.index)])
 
     def ranks(self) -> pd.DataFrame:
-        """Of each entrant on each set: 1 is the best, equal ones share the mean of their places."""
+        """Of each method on each set: 1 is the best, equal ones share the mean of their places."""
         return self.accuracy.rank(axis=1, ascending=False, method="average")
 
     def duel(self, one: str, other: str) -> tuple[int, int, int]:
@@ -59,30 +59,30 @@ def page(standings: Standings, titles: dict[str, str], ours: Sequence[str]) -> s
 
     Args:
         standings: of the race.
-        titles: of the entrants, by name.
-        ours: the entrants that are set against each of the others.
+        titles: of the methods, by name.
+        ours: the methods that are set against each of the others.
     """
     if standings.accuracy.empty:
-        raise ValueError("results must hold one set at least that every entrant in them has run")
-    heats, names = standings.heats, list(standings.accuracy)
+        raise ValueError("results must hold one set at least that every method in them has run")
+    runs, names = standings.runs, list(standings.accuracy)
     parts = [
         f"{_plural(len(standings.accuracy), 'set')}, {_plural(standings.splits, 'split')} of each, "
-        f"{heats['limit'].iloc[0]:g} seconds and {_plural(int(heats['cores'].iloc[0]), 'core')} a fit. "
+        f"{runs['limit'].iloc[0]:g} seconds and {_plural(int(runs['cores'].iloc[0]), 'core')} a fit. "
         "± is the standard error over the sets.",
         _overall(standings, titles),
         *(_duels(standings, titles, name) for name in ours if name in names and len(names) > 1),
         "## Accuracy by set\n\n" + _by_set(standings, titles),
     ]
     if standings.left_out:
-        parts.insert(1, f"Not counted, as heats are missing: {', '.join(standings.left_out)}.")
+        parts.insert(1, f"Not counted, as runs are missing: {', '.join(standings.left_out)}.")
     return "\n\n".join(parts) + "\n"
 
 
 def _overall(standings: Standings, titles: dict[str, str]) -> str:
-    ranks, heats = standings.ranks(), standings.heats
+    ranks, runs = standings.ranks(), standings.runs
     rows = []
     for name in ranks.mean().sort_values(kind="stable").index:
-        own = heats[heats["entrant"] == name]
+        own = runs[runs["method"] == name]
         seconds, processor = own["seconds"], own["processor"]
         accuracy, rank = mean_and_error(100 * standings.accuracy[name]), mean_and_error(ranks[name])
         rows.append(
@@ -111,7 +111,7 @@ def _duels(standings: Standings, titles: dict[str, str], one: str) -> str:
                 [titles.get(other, other), f"{wins} / {ties} / {losses}", f"{difference[0]:+.2f} ± {difference[1]:.2f}"]
             )
     header = ["against", "wins / ties / losses", "accuracy ahead by, %"]
-    return f"## {titles.get(one, one)} against each other entrant, by set\n\n" + _table(header, rows)
+    return f"## {titles.get(one, one)} against each other method, by set\n\n" + _table(header, rows)
 
 
 def _by_set(standings: Standings, titles: dict[str, str]) -> str:

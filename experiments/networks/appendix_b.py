@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from heats import processes
+from runs import processes
 from scale import TITLES, Scale, make_classifier
 from summaries import common, markdown, steps_until
 

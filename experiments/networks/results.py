@@ -1,6 +1,6 @@
-"""The folder that keeps what heats gave.
+"""The folder that keeps what runs gave.
 
-It has one line for each heat in heats.csv, its accuracy over time in curves/, and in scale.json how large all of them are.
+It has one line for each run in runs.csv, its accuracy over time in curves/, and in scale.json how large all of them are.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 from scale import Scale
 
-COLUMNS = ("dataset", "entrant", "seed", "test", "valid", "models", "steps", "failed", "seconds")
+COLUMNS = ("dataset", "method", "seed", "test", "valid", "models", "steps", "failed", "seconds")
 
 Curve = list[tuple[int, float]]  # steps spent, accuracy
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a heat gave: the curve is the best accuracy so far of the networks recommended, on the images to validate on."""
+    """What a run gave: the curve is the best accuracy so far of the networks recommended, on the images to validate on."""
 
     seed: int
     test: float
@@ -36,7 +36,7 @@ class Results:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._file = folder / "heats.csv"
+        self._file = folder / "runs.csv"
 
     def begin(self, scale: Scale) -> None:
         """Note the scale of a new folder; refuse another one than it has."""
@@ -48,14 +48,14 @@ class Results:
             raise SystemExit(f"the results in {self.folder} are of another scale ({self.scale()}): choose another --results")
 
     def scale(self) -> Scale:
-        """Of all heats."""
+        """Of all runs."""
         file = self.folder / "scale.json"
         if not file.exists():
-            raise SystemExit(f"there are no results in {self.folder}: run the heats first")
+            raise SystemExit(f"there are no results in {self.folder}: run the runs first")
         return Scale(**json.loads(file.read_text()))
 
     def add(self, line: Mapping[str, Any], curve: Curve) -> None:
-        """Keep what a heat gave: first its curve, so that a line always has one."""
+        """Keep what a run gave: first its curve, so that a line always has one."""
         self._curve_file(line).write_text("".join(f"{spent},{accuracy}\n" for spent, accuracy in curve))
         is_new = not self._file.exists()
         with self._file.open("a", newline="") as file:
@@ -65,28 +65,28 @@ class Results:
             writer.writerow(line)
 
     def lines(self) -> list[dict[str, str]]:
-        """Every heat."""
+        """Every run."""
         if not self._file.exists():
             return []
         with self._file.open(newline="") as file:
             return list(csv.DictReader(file))
 
     def done(self) -> set[tuple[str, str, str]]:
-        """The keys of the heats there are."""
-        return {(line["dataset"], line["entrant"], line["seed"]) for line in self.lines()}
+        """The keys of the runs there are."""
+        return {(line["dataset"], line["method"], line["seed"]) for line in self.lines()}
 
     def found(self) -> dict[tuple[str, str], list[Found]]:
-        """What came of the heats, by set and entrant, ordered by seed."""
+        """What came of the runs, by set and method, ordered by seed."""
         found: dict[tuple[str, str], list[Found]] = {}
         for line in sorted(self.lines(), key=lambda line: int(line["seed"])):
             points = [row.split(",") for row in self._curve_file(line).read_text().split()]
             curve = best_so_far((int(spent), float(accuracy)) for spent, accuracy in points)
             values = int(line["seed"]), float(line["test"]), int(line["models"]), int(line["failed"]), float(line["seconds"])
-            found.setdefault((line["dataset"], line["entrant"]), []).append(Found(*values, curve))
+            found.setdefault((line["dataset"], line["method"]), []).append(Found(*values, curve))
         return found
 
     def _curve_file(self, line: Mapping[str, Any]) -> Path:
-        name = "-".join(str(line[key]) for key in ("dataset", "entrant", "seed"))
+        name = "-".join(str(line[key]) for key in ("dataset", "method", "seed"))
         return self.folder / "curves" / f"{name.replace(', ', '_').replace(' ', '_')}.csv"
 
 

@@ -1,4 +1,4 @@
-"""What heats add up to: means, steps until an accuracy, tables in Markdown, and accuracy over time."""
+"""What runs add up to: means, steps until an accuracy, tables in Markdown, and accuracy over time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def mean_curve(curves: Sequence[Curve], budget: int) -> Curve:
 
 
 def draw_curves(axis: Any, curves: Mapping[str, Sequence[Curve]], budget: int) -> None:
-    """The mean over the seeds of each entrant's curves, from where all have begun, with its standard error."""
+    """The mean over the seeds of each method's curves, from where all have begun, with its standard error."""
     for number, (name, several) in enumerate(curves.items()):
         places, shares = together(several, budget)
         values = 100 * shares

@@ -13,8 +13,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from heats import Entrant, Heat, command_line, run_heats
 from results import Found, Results
+from runs import Method, Run, command_line, run_all
 from scale import TITLES, Scale
 from summaries import common, draw_curves, markdown, mean, mean_curve, percent, steps_until
 
@@ -28,33 +28,33 @@ PAPER = {  # models tested and accuracies in %, on CIFAR-10, MRBI and SVHN
     "MutantUCB": ("3,399 to 3,471", "79.5 / 80.5 / 92.4"),
 }
 
-AllFound = Mapping[tuple[str, str], Sequence[Found]]  # by set and entrant
+AllFound = Mapping[tuple[str, str], Sequence[Found]]  # by set and method
 
 
-def entrants(scale: Scale, cold: bool) -> list[Entrant]:
+def methods(scale: Scale, cold: bool) -> list[Method]:
     """The paper's settings; of K, its share of the models that T steps train to the end: one half."""
     mutant = {"exploration": 0.05, "initial": max(2, scale.budget // (2 * scale.steps))}
-    plain = [Entrant(name, name, mutant if name == "MutantUCB" else {}) for name in STRATEGIES]
-    return plain + [Entrant(COLD, "MutantUCB", mutant, warm=False)] * cold
+    plain = [Method(name, name, mutant if name == "MutantUCB" else {}) for name in STRATEGIES]
+    return plain + [Method(COLD, "MutantUCB", mutant, warm=False)] * cold
 
 
 def report(found: AllFound, datasets: Sequence[str], budget: int) -> None:
     """Accuracies, models tested, time, and what inheriting weights is worth."""
     names = [name for name in (*STRATEGIES, COLD) if any((dataset, name) in found for dataset in datasets)]
-    heats = {name: [found.get((dataset, name), []) for dataset in datasets] for name in names}
+    runs = {name: [found.get((dataset, name), []) for dataset in datasets] for name in names}
     titles = [TITLES[dataset] for dataset in datasets]
     n_seeds = sorted({len(some) for some in found.values()})
     paper = {name: PAPER.get(name, ("", "")) for name in names}
-    accuracies = [(name, *(percent([heat.test for heat in some]) for some in heats[name]), paper[name][1]) for name in names]
-    models = [(name, *(mean([heat.models for heat in some]) for some in heats[name]), paper[name][0]) for name in names]
-    seconds = [(name, *(mean([heat.seconds for heat in some]) for some in heats[name])) for name in names]
+    accuracies = [(name, *(percent([run.test for run in some]) for some in runs[name]), paper[name][1]) for name in names]
+    models = [(name, *(mean([run.models for run in some]) for some in runs[name]), paper[name][0]) for name in names]
+    seconds = [(name, *(mean([run.seconds for run in some]) for some in runs[name])) for name in names]
     print(f"\nTest accuracy of the recommended network in %, {' to '.join(map(str, n_seeds))} seeds:\n")
     print(markdown(("", *titles, "paper: CIFAR-10 / MRBI / SVHN"), accuracies))
     print(f"\n{verdict(found, datasets)}\n\nModels tested:\n")
     print(markdown(("", *titles, "paper"), models))
-    print("\nSeconds of a heat, on one core:\n")
+    print("\nSeconds of a run, on one core:\n")
     print(markdown(("", *titles), seconds))
-    print(f"\nFailed pulls: {sum(heat.failed for some in found.values() for heat in some)}.")
+    print(f"\nFailed pulls: {sum(run.failed for some in found.values() for run in some)}.")
     if COLD in names:
         print("\nSteps until the validation accuracy that Mutant-UCB with cold mutants has in the end, seed by seed:\n")
         columns = ("", "accuracy, %", "reached warm", "warm steps", "cold steps", "warm in fewer")
@@ -67,7 +67,7 @@ def verdict(found: AllFound, datasets: Sequence[str]) -> str:
     """Who is best on each set, by the mean of the test accuracy."""
     leaders = {}
     for dataset in datasets:
-        tests = {name: [heat.test for heat in found.get((dataset, name), [])] for name in STRATEGIES}
+        tests = {name: [run.test for run in found.get((dataset, name), [])] for name in STRATEGIES}
         means = {name: common.mean_and_error(some)[0] for name, some in tests.items() if some}
         leaders[TITLES[dataset]] = max(means, key=means.__getitem__)
     ours = sum(name in OURS for name in leaders.values())
@@ -79,8 +79,8 @@ def warmth(found: AllFound, datasets: Sequence[str]) -> list[tuple[object, ...]]
     """A row for each set: how soon warm mutants reach what cold ones have in the end, over the seeds that have both."""
     rows: list[tuple[object, ...]] = []
     for dataset in datasets:
-        warm = {heat.seed: heat.curve for heat in found.get((dataset, "MutantUCB"), [])}
-        cold = {heat.seed: heat.curve for heat in found.get((dataset, COLD), [])}
+        warm = {run.seed: run.curve for run in found.get((dataset, "MutantUCB"), [])}
+        cold = {run.seed: run.curve for run in found.get((dataset, COLD), [])}
         seeds = sorted(warm.keys() & cold.keys())
         ends = [cold[seed][-1] for seed in seeds]
         pairs = [(steps_until(warm[seed], level), steps) for seed, (steps, level) in zip(seeds, ends, strict=True)]
@@ -96,7 +96,7 @@ def mean_warmth(found: AllFound, datasets: Sequence[str], budget: int) -> list[t
     """A row for each set: after how many steps the mean of the warm searches is where that of the cold ones ends."""
     rows: list[tuple[object, ...]] = []
     for dataset in datasets:
-        kinds = [[heat.curve for heat in found.get((dataset, name), [])] for name in ("MutantUCB", COLD)]
+        kinds = [[run.curve for run in found.get((dataset, name), [])] for name in ("MutantUCB", COLD)]
         if all(kinds):
             warm, cold = (mean_curve(curves, budget) for curves in kinds)
             level = cold[-1][1]
@@ -109,7 +109,7 @@ def draw(found: AllFound, datasets: Sequence[str], budget: int) -> None:
     figure, axes = common.panels(len(datasets), width=3.3, height=3.8)
     for axis, dataset in zip(axes, datasets, strict=True):
         names = [name for name in (*STRATEGIES, COLD) if (dataset, name) in found]
-        draw_curves(axis, {name: [heat.curve for heat in found[dataset, name]] for name in names}, budget)
+        draw_curves(axis, {name: [run.curve for run in found[dataset, name]] for name in names}, budget)
         axis.set(title=TITLES[dataset])
     axes[0].set(ylabel="validation accuracy of the\nrecommended network, best so far (%)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(6, 2 * len(datasets)))
@@ -117,7 +117,7 @@ def draw(found: AllFound, datasets: Sequence[str], budget: int) -> None:
 
 
 def main() -> None:
-    """Run the heats, or report what they gave."""
+    """Run the runs, or report what they gave."""
     parser = command_line(__doc__, "networks-table1", seeds=3)
     run = parser.get_default("run")
     run.add_argument("--cold", action="store_true", help="also Mutant-UCB whose mutants begin with fresh weights")
@@ -126,8 +126,8 @@ def main() -> None:
     results = Results(arguments.results)
     if arguments.command == "run":
         scale = Scale.of(arguments)
-        runs = itertools.product(range(arguments.seeds), arguments.sets, entrants(scale, arguments.cold))
-        run_heats([Heat(dataset, entrant, seed) for seed, dataset, entrant in runs], scale, results, arguments.workers)
+        runs = itertools.product(range(arguments.seeds), arguments.sets, methods(scale, arguments.cold))
+        run_all([Run(dataset, method, seed) for seed, dataset, method in runs], scale, results, arguments.workers)
         return
     scale, found = results.scale(), results.found()
     datasets = [dataset for dataset in TITLES if any(key[0] == dataset for key in found)]

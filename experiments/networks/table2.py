@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heats import Entrant, Heat, command_line, run_heats
 from results import Found, Results
+from runs import Method, Run, command_line, run_all
 from scale import Scale
 from summaries import common, draw_curves, markdown, mean, percent
 
@@ -26,18 +26,18 @@ PAPER = {  # by E: models tested, and accuracy in %
 
 
 def label(strategy: str, exploration: float) -> str:
-    """The name of an entrant."""
+    """The name of an method."""
     return f"{strategy} E={exploration:g}"
 
 
-def entrants(scale: Scale) -> list[Entrant]:
+def methods(scale: Scale) -> list[Method]:
     """The paper's K: 3,000 of 10,000 steps for ∞-UCB-E; for Mutant-UCB half of the models that T steps train to the end."""
     own = {
         "InfiniteUCBE": {"initial": 3 * scale.budget // 10, "max_steps": None},
         "MutantUCB": {"initial": max(2, scale.budget // (2 * scale.steps))},
     }
     return [
-        Entrant(label(strategy, exploration), strategy, {**own[strategy], "exploration": exploration})
+        Method(label(strategy, exploration), strategy, {**own[strategy], "exploration": exploration})
         for exploration in EXPLORATIONS
         for strategy in STRATEGIES
     ]
@@ -49,8 +49,8 @@ def report(found: Mapping[tuple[str, str], Sequence[Found]]) -> None:
     for strategy in STRATEGIES:
         rows = []
         for exploration, (models, accuracy) in zip(EXPLORATIONS, PAPER[strategy], strict=True):
-            heats = found.get((DATASET, label(strategy, exploration)), [])
-            ours = mean([heat.models for heat in heats]), percent([heat.test for heat in heats])
+            runs = found.get((DATASET, label(strategy, exploration)), [])
+            ours = mean([run.models for run in runs]), percent([run.test for run in runs])
             rows.append((f"E = {exploration:g}", *ours, f"{models:,}", accuracy))
         print(f"\n{strategy}, {max(map(len, found.values()))} seeds:\n\n{markdown(columns, rows)}")
 
@@ -59,8 +59,8 @@ def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
     """A panel for each strategy, a curve for each E, on one scale."""
     figure, axes = common.panels(2, width=4.2)
     for axis, strategy in zip(axes, STRATEGIES, strict=True):
-        heats = {f"E = {e:g}": found.get((DATASET, label(strategy, e)), []) for e in EXPLORATIONS}
-        draw_curves(axis, {name: [heat.curve for heat in some] for name, some in heats.items() if some}, budget)
+        runs = {f"E = {e:g}": found.get((DATASET, label(strategy, e)), []) for e in EXPLORATIONS}
+        draw_curves(axis, {name: [run.curve for run in some] for name, some in runs.items() if some}, budget)
         axis.set(title=strategy, ylabel="validation accuracy, best so far (%)")
         axis.legend(fontsize=7, loc="lower right")
     limits = [limit for axis in axes for limit in axis.get_ylim()]
@@ -70,13 +70,13 @@ def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
 
 
 def main() -> None:
-    """Run the heats, or report what they gave."""
+    """Run the runs, or report what they gave."""
     arguments = command_line(__doc__, "networks-table2", seeds=3).parse_args()
     results = Results(arguments.results)
     if arguments.command == "run":
         scale = Scale.of(arguments)
-        heats = [Heat(DATASET, entrant, seed) for seed in range(arguments.seeds) for entrant in entrants(scale)]
-        run_heats(heats, scale, results, arguments.workers)
+        runs = [Run(DATASET, method, seed) for seed in range(arguments.seeds) for method in methods(scale)]
+        run_all(runs, scale, results, arguments.workers)
         return
     print(f"Scale: {results.scale()}.")
     report(results.found())

@@ -14,7 +14,7 @@ pytest.importorskip("psutil")
 pytest.importorskip("sklearn")
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from uci_race.results import Heat, Result, Results, read
+from uci_race.results import Result, Results, Run, read
 from uci_race.searches import Found, best_in_time
 from uci_race.sets import Task
 from uci_race.spaces import as_trial, suggest, to_scipy
@@ -31,17 +31,17 @@ SPACE = ma.Space(
 )
 
 
-def result(name, split, entrant, accuracy, **others):
+def result(name, split, method, accuracy, **others):
     told = {"limit": 60.0, "cores": 1, "status": "ok", "seconds": 59.0, "processor": 58.0, "version": "1", "note": ""}
-    return Result(**{"set": name, "split": split, "entrant": entrant, "accuracy": accuracy, **told, **others})
+    return Result(**{"set": name, "split": split, "method": method, "accuracy": accuracy, **told, **others})
 
 
 def standings(table, splits=(0, 1)):
-    """Of sets, each with an accuracy for every entrant: the mean of two splits."""
+    """Of sets, each with an accuracy for every method: the mean of two splits."""
     rows = [
-        result(name, split, entrant, accuracy + (0.01 if split else -0.01))
+        result(name, split, method, accuracy + (0.01 if split else -0.01))
         for name, accuracies in table.items()
-        for entrant, accuracy in accuracies.items()
+        for method, accuracy in accuracies.items()
         for split in splits
     ]
     return Standings.of(pd.DataFrame(rows))
@@ -71,10 +71,10 @@ def test_a_duel_counts_sets_won_tied_and_lost():
 
 
 def test_sets_with_missing_heats_are_left_out():
-    heats = standings(THREE).heats
-    short = Standings.of(heats[~((heats["set"] == "two") & (heats["entrant"] == "peer") & (heats["split"] == 1))])
+    runs = standings(THREE).runs
+    short = Standings.of(runs[~((runs["set"] == "two") & (runs["method"] == "peer") & (runs["split"] == 1))])
     assert short.left_out == ["two"] and sorted(short.accuracy.index) == ["one", "three"]
-    assert set(short.heats["set"]) == {"one", "three"}
+    assert set(short.runs["set"]) == {"one", "three"}
 
 
 def test_the_page_tells_means_errors_and_ranks_best_rank_first():
@@ -93,7 +93,7 @@ def test_a_page_of_nothing_that_can_be_compared_is_refused():
 
 
 def test_a_line_cut_short_is_run_again_and_the_file_goes_on(tmp_path):
-    file, heats = tmp_path / "uci.csv", [Heat("one", split, "ours") for split in range(3)]
+    file, runs = tmp_path / "uci.csv", [Run("one", split, "ours") for split in range(3)]
     with Results(file, 60, 1) as results:
         results.append(result("one", 0, "ours", 0.9, note='odd, "note"'))
         results.append(result("one", 1, "ours", 0.1, status="failed"))
@@ -101,8 +101,8 @@ def test_a_line_cut_short_is_run_again_and_the_file_goes_on(tmp_path):
         torn.write("one,2,ours,60.0,1,o")
     assert len(read(file)) == 2
     with Results(file, 60, 1) as results:
-        assert results.missing(heats) == heats[2:]
-        assert results.missing(heats, retry=True) == heats[1:]
+        assert results.missing(runs) == runs[2:]
+        assert results.missing(runs, retry=True) == runs[1:]
         results.append(result("one", 1, "ours", 0.8))
         results.append(result("one", 2, "ours", 0.7))
     assert sorted(read(file)["accuracy"]) == [0.7, 0.8, 0.9]  # the failed one was replaced

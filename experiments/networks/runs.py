@@ -1,6 +1,6 @@
 """Heats: one search for networks each, on one set of images and with one seed, in processes of their own.
 
-A run that was stopped goes on with the heats that are missing.
+A run that was stopped goes on with the runs that are missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import manyarms as ma
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Method:
     """A strategy under a name: its class in manyarms, its own settings, and whether mutants inherit weights."""
 
     name: str
@@ -34,28 +34,28 @@ class Entrant:
     warm: bool = True
 
     def strategy(self, space: Any, scale: Scale, seed: int) -> Any:
-        """A fresh one for a heat of this scale."""
+        """A fresh one for a run of this scale."""
         usual = {"budget": scale.budget, "max_steps": scale.steps, "seed": seed}
         return getattr(ma, self.kind)(space, **{**usual, **self.settings})
 
 
 @dataclass(frozen=True)
-class Heat:
+class Run:
     """One search."""
 
     dataset: str
-    entrant: Entrant
+    method: Method
     seed: int
 
     @property
     def key(self) -> tuple[str, str, str]:
         """As in the results."""
-        return self.dataset, self.entrant.name, str(self.seed)
+        return self.dataset, self.method.name, str(self.seed)
 
 
-def run_heat(heat: Heat, scale: Scale) -> tuple[dict[str, Any], Curve]:
+def execute_run(run: Run, scale: Scale) -> tuple[dict[str, Any], Curve]:
     """Search; gives a line of the results, and the accuracy of the network that was recommended after each pull."""
-    classifier, images = make_classifier(heat.dataset, scale, heat.entrant.warm), load_images(heat.dataset, scale)
+    classifier, images = make_classifier(run.dataset, scale, run.method.warm), load_images(run.dataset, scale)
     curve: Curve = []
 
     def note(study: ma.Study, outcome: Any) -> None:
@@ -63,28 +63,28 @@ def run_heat(heat: Heat, scale: Scale) -> tuple[dict[str, Any], Curve]:
             curve.append((study.counts.steps, study.best_reward))
 
     began = time.process_time()
-    study = ma.Study(heat.entrant.strategy(classifier.space, scale, heat.seed), bounds=(0, 1))
+    study = ma.Study(run.method.strategy(classifier.space, scale, run.seed), bounds=(0, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ma.ManyarmsWarning)  # that mutants crowd out training is told by the models tested
         study.optimize(classifier, progress=False, callbacks=[note])
     seconds = time.process_time() - began
-    assert study.counts.steps <= scale.budget, f"{heat}: {study.counts.steps} steps"
+    assert study.counts.steps <= scale.budget, f"{run}: {study.counts.steps} steps"
     test = classifier.accuracy(study.best_model(), images.x_test, images.y_test)
     counts = len(study.counts.arms), study.counts.steps, study.counts.failures
-    line = dict(zip(COLUMNS, (*heat.key, test, study.best_reward, *counts, round(seconds, 1)), strict=True))
+    line = dict(zip(COLUMNS, (*run.key, test, study.best_reward, *counts, round(seconds, 1)), strict=True))
     study.close()
     return line, curve
 
 
-def run_heats(heats: Sequence[Heat], scale: Scale, results: Results, workers: int) -> None:
+def run_all(runs: Sequence[Run], scale: Scale, results: Results, workers: int) -> None:
     """Run those that are missing, in the order they are given."""
     results.begin(scale)
     done = results.done()
-    missing = [heat for heat in heats if heat.key not in done]
-    print(f"Scale: {scale}.\n{len(heats)} heats, {len(heats) - len(missing)} of them done before.", flush=True)
+    missing = [run for run in runs if run.key not in done]
+    print(f"Scale: {scale}.\n{len(runs)} runs, {len(runs) - len(missing)} of them done before.", flush=True)
     began = time.perf_counter()
     with processes(workers) as pool:
-        running = {pool.submit(run_heat, heat, scale): heat for heat in missing}
+        running = {pool.submit(execute_run, run, scale): run for run in missing}
         for number, future in enumerate(as_completed(running), 1):
             line, curve = future.result()
             results.add(line, curve)
@@ -121,9 +121,9 @@ def command_line(description: str | None, results: str, seeds: int) -> argparse.
     usual.add_argument("--results", type=Path, default=folder, metavar="folder", help=f"where they are (default {folder})")
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", parents=[usual], help="run the heats; run again, those that are missing")
-    run.add_argument("--workers", type=int, default=2, metavar="n", help="heats at once (default 2)")
-    run.add_argument("--seeds", type=int, default=seeds, metavar="n", help=f"heats of each kind (default {seeds})")
+    run = commands.add_parser("run", parents=[usual], help="run the runs; run again, those that are missing")
+    run.add_argument("--workers", type=int, default=2, metavar="n", help="runs at once (default 2)")
+    run.add_argument("--seeds", type=int, default=seeds, metavar="n", help=f"runs of each kind (default {seeds})")
     Scale.add_options(run)
     commands.add_parser("table", parents=[usual], help="print the tables and draw the plot")
     parser.set_defaults(run=run)  # for options of one experiment alone

@@ -1,4 +1,4 @@
-"""What the experiments on networks add up, and the folder their heats are kept in; no network is trained here."""
+"""What the experiments on networks add up, and the folder their runs are kept in; no network is trained here."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from appendix_b import warmth as warmth_of_mutants
 from results import COLUMNS, Found, Results, best_so_far
 from scale import Scale, shrunk
 from summaries import at, markdown, percent, steps_until
-from table1 import COLD, entrants, mean_warmth, verdict, warmth
+from table1 import COLD, mean_warmth, methods, verdict, warmth
 
 CURVE = [(3, 0.2), (6, 0.5), (9, 0.8)]
 
@@ -49,17 +49,17 @@ def test_warm_mutants_are_compared_with_cold_ones_seed_by_seed():
 
 
 def test_warm_mutants_are_compared_with_cold_ones_in_the_mean():
-    heats = {("mnist", COLD): found([(5, 0.4), (80, 0.6)], [(60, 0.8)]), ("mnist", "MutantUCB"): found([(5, 0.6)], [(50, 0.8)])}
-    assert mean_warmth(heats, ["mnist", "mrbi"], 90) == [("MNIST", "70.00", 50, 80)]
-    heats["mnist", "MutantUCB"] = found(CURVE, [(5, 0.4)])
-    assert mean_warmth(heats, ["mnist"], 90) == [("MNIST", "70.00", "never", 80)]
+    runs = {("mnist", COLD): found([(5, 0.4), (80, 0.6)], [(60, 0.8)]), ("mnist", "MutantUCB"): found([(5, 0.6)], [(50, 0.8)])}
+    assert mean_warmth(runs, ["mnist", "mrbi"], 90) == [("MNIST", "70.00", 50, 80)]
+    runs["mnist", "MutantUCB"] = found(CURVE, [(5, 0.4)])
+    assert mean_warmth(runs, ["mnist"], 90) == [("MNIST", "70.00", "never", 80)]
 
 
 def test_the_verdict_counts_the_sets_on_which_ours_are_best():
-    heats = {("mnist", "MutantUCB"): found(CURVE, test=0.9), ("mnist", "Hyperband"): found(CURVE, test=0.8)}
-    heats |= {("mrbi", "AdaptiveMutantUCB"): found(CURVE, test=0.6), ("mrbi", "RandomSearch"): found(CURVE, test=0.7)}
-    assert verdict(heats, ["mnist", "mrbi"]).startswith("Best in the mean: MNIST: MutantUCB, MRBI: RandomSearch.")
-    assert verdict(heats, ["mnist", "mrbi"]).endswith("on 1 of 2.")
+    runs = {("mnist", "MutantUCB"): found(CURVE, test=0.9), ("mnist", "Hyperband"): found(CURVE, test=0.8)}
+    runs |= {("mrbi", "AdaptiveMutantUCB"): found(CURVE, test=0.6), ("mrbi", "RandomSearch"): found(CURVE, test=0.7)}
+    assert verdict(runs, ["mnist", "mrbi"]).startswith("Best in the mean: MNIST: MutantUCB, MRBI: RandomSearch.")
+    assert verdict(runs, ["mnist", "mrbi"]).endswith("on 1 of 2.")
 
 
 def test_results_are_kept_and_a_heat_is_known_as_done(tmp_path):
@@ -70,9 +70,9 @@ def test_results_are_kept_and_a_heat_is_known_as_done(tmp_path):
     again = Results(tmp_path / "results")
     again.begin(Scale(budget=90))
     assert again.done() == {("mnist", COLD, "0"), ("mnist", COLD, "1")}
-    heats = again.found()["mnist", COLD]
-    assert [heat.seed for heat in heats] == [0, 1]
-    assert heats[0] == Found(0, 0.75, 12, 0, 1.5, [(9, 0.4), (27, 0.5)])
+    runs = again.found()["mnist", COLD]
+    assert [run.seed for run in runs] == [0, 1]
+    assert runs[0] == Found(0, 0.75, 12, 0, 1.5, [(9, 0.4), (27, 0.5)])
 
 
 def test_results_of_another_scale_are_refused(tmp_path):
@@ -93,10 +93,10 @@ def test_every_entrant_fits_the_budget():
     from manyarms import Float, Space
 
     scale = Scale()
-    names = [entrant.name for entrant in entrants(scale, cold=True)]
+    names = [method.name for method in methods(scale, cold=True)]
     assert len(set(names)) == 6
-    for entrant in entrants(scale, cold=True):
-        assert entrant.strategy(Space(x=Float(0, 1)), scale, seed=0).ask() is not None
+    for method in methods(scale, cold=True):
+        assert method.strategy(Space(x=Float(0, 1)), scale, seed=0).ask() is not None
 
 
 def test_tables_are_markdown():

@@ -15,7 +15,7 @@ Fitted = tuple[Any, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class Method:
     """One line of the table.
 
     Attributes:
@@ -108,13 +108,13 @@ def forest(task: Task) -> Fitted:
 
 _FAMILIES = ("manyarms.sklearn", "uci_race.candidates", "uci_race.peers", "uci_race.searches")
 
-ENTRANTS = {
-    "ours": Entrant("manyarms", "manyarms", _FAMILIES, ours),
-    "single": Entrant("manyarms, single model", "manyarms", _FAMILIES, single),
-    "random": Entrant("RandomizedSearchCV", "scikit-learn", _FAMILIES, searched("at_random")),
-    "halving": Entrant("HalvingRandomSearchCV", "scikit-learn", _FAMILIES, searched("by_halving")),
-    "optuna": Entrant("Optuna, TPE", "optuna", (*_FAMILIES, "optuna"), searched("by_optuna")),
-    "flaml": Entrant("FLAML", "FLAML", ("flaml", "flaml.automl", "lightgbm", "xgboost"), flaml),
-    "lightgbm": Entrant("LightGBM, default", "lightgbm", ("lightgbm",), lightgbm, timed=False),
-    "forest": Entrant("random forest, default", "scikit-learn", ("sklearn.ensemble", "sklearn.compose"), forest, timed=False),
+METHODS = {
+    "ours": Method("manyarms", "manyarms", _FAMILIES, ours),
+    "single": Method("manyarms, single model", "manyarms", _FAMILIES, single),
+    "random": Method("RandomizedSearchCV", "scikit-learn", _FAMILIES, searched("at_random")),
+    "halving": Method("HalvingRandomSearchCV", "scikit-learn", _FAMILIES, searched("by_halving")),
+    "optuna": Method("Optuna, TPE", "optuna", (*_FAMILIES, "optuna"), searched("by_optuna")),
+    "flaml": Method("FLAML", "FLAML", ("flaml", "flaml.automl", "lightgbm", "xgboost"), flaml),
+    "lightgbm": Method("LightGBM, default", "lightgbm", ("lightgbm",), lightgbm, timed=False),
+    "forest": Method("random forest, default", "scikit-learn", ("sklearn.ensemble", "sklearn.compose"), forest, timed=False),
 }

@@ -1,4 +1,4 @@
-"""A space with conditions as one list of plain parameters: what the peers' own spaces are made from."""
+"""A conditional space as a flat list of parameters, from which the spaces of other libraries are made."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from ...spaces.parameters import Constant, copy_of
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A number, or a choice by the number of its option; it exists only while its parent has chosen its option.
+    """A parameter: a number, or a choice whose value is the index of an option.
 
-    A number with a step is searched by the number of its value, from 0: not every peer has steps.
+    A number with a step size is an index too, because not every library has step sizes.
+
+    Attributes:
+        name: Path of the parameter in the space.
+        parameter: Its type and range.
+        parent: Choice that the parameter depends on; None if it is always active.
+        option: Index of the option of the parent with which it is active.
     """
 
     name: str
@@ -23,10 +29,10 @@ class Leaf:
     option: int | None
 
 
-class Flat:
-    """The leaves of a space, parents before their children, and the way back to a config. What has one value is no leaf.
+class FlatSpace:
+    """The parameters of a space in a list, parents before children. Parameters with a single value are left out.
 
-    >>> flat = Flat(Space(C=Float(0.1, 10), kernel=Choice("linear", Space(name="rbf", gamma=Float(0, 1)))))
+    >>> flat = FlatSpace(Space(C=Float(0.1, 10), kernel=Choice("linear", Space(name="rbf", gamma=Float(0, 1)))))
     >>> [(leaf.name, leaf.parent, leaf.option) for leaf in flat.leaves]
     [('C', None, None), ('kernel', None, None), ('kernel/1/gamma', 'kernel', 1)]
     >>> flat.config({"C": 1.0, "kernel": 1, "kernel/1/gamma": 0.5})
@@ -38,7 +44,7 @@ class Flat:
         self.leaves = [leaf for name, part in space.parameters.items() for leaf in _leaves(part, name, None, None)]
 
     def config(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The config of these values by leaf; those of leaves that do not exist in it may be missing and are ignored."""
+        """The config with these values. Values of inactive parameters are ignored and may be missing."""
         return {name: _value(part, name, values) for name, part in self._space.parameters.items()}
 
 
@@ -54,11 +60,11 @@ def _leaves(part: Any, path: str, parent: str | None, option: int | None) -> Ite
             above = (path, number) if decides else (parent, option)
             yield from _leaves(choice, f"{path}/{number}", *above)
     elif isinstance(part, (Float, Int)) and part.varies:
-        yield Leaf(path, _places(part) if part.step is not None else part, parent, option)
+        yield Leaf(path, _indices(part) if part.step is not None else part, parent, option)
 
 
-def _places(part: Float | Int) -> Int:
-    """The numbers of the values of a number with a step."""
+def _indices(part: Float | Int) -> Int:
+    """The indices of the values of a number with a step size."""
     return Int(0, int(part.n_values) - 1)
 
 
@@ -70,8 +76,8 @@ def _value(part: Any, path: str, values: Mapping[str, Any]) -> Any:
         return _value(part.options[number], f"{path}/{number}", values)
     if isinstance(part, (Float, Int)):
         if part.step is not None:
-            return part.decode(_places(part).encode(int(values[path]) if part.varies else 0))
+            return part.decode(_indices(part).encode(int(values[path]) if part.varies else 0))
         kind = int if isinstance(part, Int) else float
         value = kind(values[path]) if part.varies else part.low
-        return min(max(value, part.low), part.high)  # a peer's rounding may leave the bounds by a hair
+        return min(max(value, part.low), part.high)  # rounding in the other library may exceed the bounds slightly
     return copy_of(part.value if isinstance(part, Constant) else part)

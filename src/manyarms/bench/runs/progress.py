@@ -1,20 +1,20 @@
-"""One live line that tells how a race goes; nothing where there is no terminal."""
+"""A progress bar for runs; it is shown only in a terminal."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .workers import Finished
+from .pool import Finished
 
 
-class HeatProgress:
-    """Shows the heats done, of how many, and the time left.
+class RunProgress:
+    """Shows how many runs have ended, how many failed, and the remaining time.
 
     Args:
-        total: heats in all.
-        done: those that were done before.
-        shown: False keeps silent.
-        console: where to write; standard error by default.
+        total: Number of runs.
+        done: Number of runs that were finished before.
+        shown: Whether to show the bar.
+        console: Where to write. Standard error by default.
     """
 
     def __init__(self, total: int, done: int, shown: bool, console: Any = None) -> None:
@@ -22,7 +22,7 @@ class HeatProgress:
         self._failed = 0
         self._bar: Any = None
 
-    def __enter__(self) -> HeatProgress:
+    def __enter__(self) -> RunProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -31,19 +31,19 @@ class HeatProgress:
             columns = [BarColumn(bar_width=20), TextColumn("{task.description}"), TimeRemainingColumn(compact=True)]
             self._bar = Progress(*columns, TextColumn("left"), console=console)
             self._bar.start()
-            self._task = self._bar.add_task(self._words(), total=self._total, completed=self._done)
+            self._task = self._bar.add_task(self._description(), total=self._total, completed=self._done)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
-    def tell(self, finished: Finished) -> None:
-        """Count a heat that has ended."""
+    def count(self, finished: Finished[Any, Any]) -> None:
+        """Count a run that has ended."""
         self._done += 1
         self._failed += finished.reason is not None
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, description=self._words())
+            self._bar.update(self._task, completed=self._done, description=self._description())
 
-    def _words(self) -> str:
-        return f"{self._done}/{self._total} heats" + (f" · {self._failed} failed" if self._failed else "")
+    def _description(self) -> str:
+        return f"{self._done}/{self._total} runs" + (f" · {self._failed} failed" if self._failed else "")

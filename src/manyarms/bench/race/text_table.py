@@ -1,4 +1,4 @@
-"""A table as text: for a terminal, and as Markdown for a page."""
+"""A table of text cells, for a terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A table of cells that are made already.
+class TextTable:
+    """A table whose cells are text.
 
     Attributes:
-        title: what it shows.
-        columns: their headings.
-        rows: the first cell of each names it.
-        best: cells to stand out, by row and column.
-        sections: rows after which there is a gap.
-        left: so many columns are aligned to the left, the others to the right.
-        note: how to read it.
+        title: What the table shows.
+        columns: Headings of the columns.
+        rows: Cells of each row. The first one names the row.
+        best: Cells to highlight, as pairs of row and column.
+        sections: Rows that are followed by a gap.
+        note: How to read the table.
+        left: Number of columns that are aligned to the left. The others are aligned to the right.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Sheet:
     left: int = 1
 
     def rich(self) -> Group:
-        """For a terminal."""
+        """The table for a terminal."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for number, name in enumerate(self.columns):
             table.add_column(_text(name), justify="left" if number < self.left else "right", overflow="fold")
@@ -49,7 +49,7 @@ class Sheet:
         return Group(_text(self.title, "bold"), table, *([_text(self.note, "dim")] if self.note else []))
 
     def markdown(self) -> str:
-        """For a page."""
+        """The table as Markdown."""
         rules = ["---" if number < self.left else "---:" for number in range(len(self.columns))]
         lines = [_line(self.columns), _line(rules)]
         for row, cells in enumerate(self.rows):
@@ -58,7 +58,7 @@ class Sheet:
 
 
 def _text(cell: str, style: str = "") -> Text:
-    """Names in a file of results may be somebody else's."""
+    """A cell without control characters, because a result file may come from somebody else."""
     return Text(safe_text(cell, keep="\n"), style)
 
 
@@ -67,7 +67,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def number(value: float, digits: int = 1) -> str:
-    """As a cell; a dash where there is none.
+    """A number as a cell; a dash if it is not finite.
 
     >>> number(-0.04), number(1234.56), number(float("nan"))
     ('0.0', '1,234.6', '–')
@@ -76,7 +76,7 @@ def number(value: float, digits: int = 1) -> str:
 
 
 def plus_minus(mean: float, error: float, digits: int = 1) -> str:
-    """Mean ± standard error.
+    """A mean and its standard error as a cell.
 
     >>> plus_minus(3.14, 0.2), plus_minus(3.14, float("nan"))
     ('3.1 ± 0.2', '3.1')
