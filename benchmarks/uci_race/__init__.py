@@ -1,1 +1,1 @@
-"""The parts of `uci.py`: the sets, the methods, the runs and the table."""
+"""The parts of `uci.py`: datasets, methods, runs and tables."""

@@ -1,4 +1,4 @@
-"""Processes and all that they start: ending them, and what they cost."""
+"""CPU time of processes and of all processes that they start, and killing them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import contextlib
 
 import psutil
 
-_ended: list[float] = []  # processor seconds of what was killed before its parent could count it
+_killed: list[float] = []  # CPU seconds of killed processes, which their parent cannot count
 
 
-def end(pid: int | None) -> None:
-    """Kill a process (None: this one) and all that it started, itself last."""
+def kill_tree(pid: int | None) -> None:
+    """Kill a process and all processes that it started. It is killed last."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         below = process.children(recursive=True)
-        _ended.extend(map(_seconds, below))
+        _killed.extend(map(_seconds, below))
         for one in (*below, process):
             with contextlib.suppress(psutil.NoSuchProcess):
                 one.kill()
 
 
-def processor_seconds() -> float:
-    """Used by this process and all that it started, those that ended included."""
+def cpu_seconds() -> float:
+    """CPU time of this process and of all processes that it started, including those that have ended."""
     living = psutil.Process().children(recursive=True)
-    return _seconds(psutil.Process()) + sum(map(_seconds, living)) + sum(_ended)
+    return _seconds(psutil.Process()) + sum(map(_seconds, living)) + sum(_killed)
 
 
 def _seconds(process: psutil.Process) -> float:
@@ -31,5 +31,5 @@ def _seconds(process: psutil.Process) -> float:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
         return 0.0
-    # What started here and was waited for is counted with its parent.
+    # Children that have ended are counted with their parent.
     return float(times.user + times.system + getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0))

@@ -1,4 +1,4 @@
-"""Who takes part, by name. Each fits a model in the time of a task and says in a few words which."""
+"""The methods, by name. Each fits a model within the time limit of a task and describes it in a few words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from .sets import Task
+from .datasets import Task
 
 Fitted = tuple[Any, str]
-"""A model that predicts, and a few words on it."""
+"""A fitted model and a short description of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Method:
     """One line of the table.
 
     Attributes:
-        title: in the table.
-        library: whose version goes with the results.
-        modules: imported before the clock is started.
-        fit: what is measured.
-        timed: uses all the time it gets.
+        title: Name in the table.
+        library: Distribution whose version is stored with the results.
+        modules: Modules to import before the time is measured.
+        fit: Fits a model.
+        timed: Whether it uses all its time.
     """
 
     title: str
@@ -33,18 +33,18 @@ class Method:
     timed: bool = True
 
     def load(self) -> None:
-        """Import what it needs."""
+        """Import its modules."""
         for module in self.modules:
             import_module(module)
 
     @property
     def version(self) -> str:
-        """Of its library."""
+        """Name and version of its library."""
         return f"{self.library} {version(self.library)}"
 
 
 def ours(task: Task, ensemble: bool = True) -> Fitted:
-    """`AutoClassifier`, with its defaults."""
+    """`AutoClassifier` with default settings."""
     from manyarms.sklearn import AutoClassifier
 
     model = AutoClassifier(time_budget=task.seconds, ensemble=ensemble, n_jobs=task.cores, random_state=task.seed)
@@ -59,7 +59,7 @@ def single(task: Task) -> Fitted:
 
 
 def searched(search: str) -> Callable[[Task], Fitted]:
-    """A search of `peers`, then the refit of what it found."""
+    """A search of `peers`, followed by the refit of its best candidate."""
 
     def fit(task: Task) -> Fitted:
         from . import peers
@@ -74,7 +74,7 @@ def searched(search: str) -> Callable[[Task], Fitted]:
 
 
 def flaml(task: Task) -> Fitted:
-    """FLAML, with its own estimators, searches and ways to validate. It reads categories and gaps itself."""
+    """FLAML with its own estimators, search and validation. It handles categories and missing values itself."""
     from flaml import AutoML
 
     model = AutoML()
@@ -84,14 +84,14 @@ def flaml(task: Task) -> Fitted:
 
 
 def lightgbm(task: Task) -> Fitted:
-    """LightGBM as it comes. It reads categories and gaps itself."""
+    """LightGBM with default settings. It handles categories and missing values itself."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(n_jobs=task.cores, random_state=task.seed, verbose=-1).fit(task.X, task.y), ""
 
 
 def forest(task: Task) -> Fitted:
-    """A random forest as it comes: gaps filled, and categories as indicators, which suits it better here than codes."""
+    """A random forest with default settings, imputed values and one-hot categories, which score better here than codes."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.impute import SimpleImputer

@@ -1,127 +1,84 @@
-"""Running runs: each in a fresh process that keeps to its cores, and is ended when it takes far too long."""
+"""Executes runs, each in a new process that keeps to its cores and is killed if it takes far too long."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import multiprocessing
 import os
-import signal
-import sys
 import tempfile
-import threading
 import time
-import traceback
-import warnings
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from multiprocessing.connection import Connection
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from . import sets
-from .cpu_time import end, processor_seconds
-from .methods import METHODS
-from .results import Result, Run
+from manyarms.bench.runs.execute import Ended, execute
+from manyarms.bench.runs.pool import Pool
+from manyarms.bench.runs.results import Results, Row
 
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "LOKY_MAX_CPU_COUNT",
-)
-_CONTEXT = multiprocessing.get_context("forkserver")  # each run is a copy of a process that has only imported libraries
-_NOTE = 300  # characters
-_NOT_READY = 3  # what a process returns that could not even begin
+from . import datasets
+from .cpu_time import cpu_seconds
+from .methods import METHODS
+from .results import Run
+
+_LONGEST_NOTE = 300  # characters
 
 
 def hard_limit(seconds: float) -> float:
-    """After so long a run is ended, counted from the start of its process."""
+    """Seconds after which a run is killed."""
     return 2 * seconds + 30
 
 
-def run(run: Run, seconds: float, cores: int) -> Result:
-    """Run one run, in a process of its own. An method that cannot be imported has not failed: that is raised."""
-    method = METHODS[run.method]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
-        began = time.perf_counter()
-        told, note = _in_process(run, seconds, cores, Path(directory))
-        took = time.perf_counter() - began
-    if told is None:
-        accuracy = sets.split(run.set, run.split).majority()
-        return Result(run.set, run.split, run.method, seconds, cores, "failed", accuracy, took, 0.0, method.version, note)
-    return Result(run.set, run.split, run.method, seconds, cores, "ok", **told, version=method.version)
+def execute_runs(runs: Sequence[Run], results: Results, seconds: float, cores: int, workers: int) -> Iterator[tuple[Run, Row]]:
+    """Execute runs in their order, and yield each with its row when it has ended.
+
+    Args:
+        runs: Runs to execute.
+        results: File for their rows.
+        seconds: Time limit of a method.
+        cores: Number of cores that a method may use.
+        workers: Number of runs at the same time.
+    """
+    methods = [METHODS[name] for name in dict.fromkeys(run.method for run in runs)]
+    for method in methods:
+        method.load()  # a library that is not installed is an error here, not a failed run
+    modules = sorted({module for method in methods for module in method.modules})
+    settings = {"limit": seconds, "cores": cores}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        function = partial(execute_run, settings=settings, scratch=scratch)
+        pool = Pool(function, workers, hard_limit(seconds), threads=cores, preload=[__name__, *modules])
+        failure_rows = partial(failure_rows_of, settings=settings)
+        for finished in execute(runs, results, pool, failure_rows=failure_rows):
+            yield finished.run, (finished.value or failure_rows(finished))[0]
 
 
-def _in_process(run: Run, seconds: float, cores: int, directory: Path) -> tuple[dict[str, Any] | None, str]:
-    """What the run told, or why it did not."""
-    errors, told = directory / "errors.txt", directory / "told.json"
-    watched, lifeline = _CONTEXT.Pipe(duplex=False)  # nothing is ever sent: it closes when this process ends, however that is
-    process = _CONTEXT.Process(target=take_part, args=(run, seconds, cores, directory, watched))
-    process.start()
-    watched.close()
-    try:
-        process.join(hard_limit(seconds))
-        if process.exitcode == _NOT_READY:
-            raise RuntimeError(f"{run.method} cannot take part: {_last_line(errors)}")
-        late = f"ended after {hard_limit(seconds):g} seconds"
-        note = late if process.is_alive() else _last_line(errors) or f"ended with {process.exitcode}"
-    finally:
-        end(process.pid)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # what it left behind
-        process.join()
-        lifeline.close()
-    return (json.loads(told.read_text()) if told.exists() else None), note
-
-
-def _last_line(file: Path) -> str:
-    lines = file.read_text(errors="replace").split("\n")
-    return next((line.strip()[:_NOTE] for line in reversed(lines) if line.strip()), "")
-
-
-def race(runs: list[Run], seconds: float, cores: int, at_once: int) -> Iterator[Result]:
-    """Run runs in their order, several at once, and give each result when it is there."""
-    os.environ.update({**dict.fromkeys(_THREADS, str(cores)), "PYTHONWARNINGS": "ignore"})
-    wanted = {module for run in runs for module in METHODS[run.method].modules}
-    _CONTEXT.set_forkserver_preload([f"{__package__}.runs", *sorted(wanted)])
-    pool = ThreadPoolExecutor(at_once)
-    try:
-        for future in as_completed([pool.submit(run, run, seconds, cores) for run in runs]):
-            yield future.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def take_part(run: Run, seconds: float, cores: int, directory: Path, watched: Connection) -> None:
-    """What the process of a run does."""
-    os.setsid()  # Ctrl-C does not reach it
-    threading.Thread(target=_end_with_parent, args=[watched], daemon=True).start()
-    tempfile.tempdir = os.environ["TMPDIR"] = str(directory)
-    with open(directory / "errors.txt", "w") as errors:
-        os.dup2(errors.fileno(), 1)
-        os.dup2(errors.fileno(), 2)
-    warnings.simplefilter("ignore")
-    method, split = METHODS[run.method], sets.split(run.set, run.split)
-    try:
-        method.load()
-    except Exception:
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(_NOT_READY)
-    busy = processor_seconds()
-    task = sets.Task(split.X, split.y, seconds, cores, seed=run.split)
+def execute_run(run: Run, settings: dict[str, Any], scratch: str) -> list[Row]:
+    """Fit the method on the split and measure its accuracy. The process is not used for another run."""
+    _silence()
+    tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(dir=scratch)
+    method, split = METHODS[run.method], datasets.split(run.dataset, run.split)
+    method.load()
+    cpu = cpu_seconds()
+    task = datasets.Task(split.X, split.y, settings["limit"], settings["cores"], seed=run.split)
     model, note = method.fit(task)
-    took, busy = time.perf_counter() - task.began, processor_seconds() - busy
-    result = {"accuracy": split.accuracy(model.predict(split.X_test)), "seconds": took, "processor": busy, "note": note[:_NOTE]}
-    aside = directory / "told.part"
-    aside.write_text(json.dumps(result))
-    aside.replace(directory / "told.json")
+    seconds, cpu = time.perf_counter() - task.began, cpu_seconds() - cpu
+    accuracy = split.accuracy(model.predict(split.X_test))
+    return [_row(run, settings, status="ok", accuracy=accuracy, seconds=seconds, processor=cpu, note=note)]
 
 
-def _end_with_parent(watched: Connection) -> None:
-    with contextlib.suppress(EOFError, OSError):
-        watched.recv()
-    end(None)
+def _silence() -> None:
+    """Discard what libraries print, also from processes they start."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    os.environ["PYTHONWARNINGS"] = "ignore"
+
+
+def failure_rows_of(finished: Ended[Run], settings: dict[str, Any]) -> list[Row]:
+    """The row of a failed run, which gets the accuracy of the most frequent class."""
+    run = finished.run
+    accuracy = datasets.split(run.dataset, run.split).majority()
+    measured = {"accuracy": accuracy, "seconds": finished.seconds, "processor": 0.0, "note": finished.reason or ""}
+    return [_row(run, settings, status="failed", **measured)]
+
+
+def _row(run: Run, settings: dict[str, Any], **measured: Any) -> Row:
+    identity = {"dataset": run.dataset, "split": run.split, "method": run.method, "version": METHODS[run.method].version}
+    return {**identity, **settings, **measured, "note": measured["note"][:_LONGEST_NOTE]}

@@ -1,4 +1,4 @@
-"""The UCI sets as frames, their five outer splits, and what an method gets of one."""
+"""The UCI datasets, their five outer splits, and the task that a method gets."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from sklearn.model_selection import StratifiedKFold
 from manyarms.bench.problems.data import data_directory
 
 SPLITS = 5
-_SHUFFLE = 20  # seed of the order of rows and of the splits: never change it, or results are no longer comparable
+_SHUFFLE = 20  # seed of the shuffle and of the splits; results with another seed are not comparable
 _IDENTIFIERS = {"cylinder_bands": ["timestamp", "cylinder_number", "customer", "job_number"]}
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What an method gets: rows to learn from, and for how long it may.
+    """What a method gets: training rows and limits.
 
     Attributes:
-        X: a frame; nominal columns are categories, missing cells NaN.
-        y: the labels, as text.
-        seconds: of the clock, for all of it, with the refit of the model it chooses.
-        cores: how many it may keep busy.
-        seed: the same for all methods.
-        began: when the clock was started.
+        X: Features. Nominal columns are categorical, missing cells are NaN.
+        y: Labels, as text.
+        seconds: Time limit, including the refit of the chosen model.
+        cores: Number of cores that it may use.
+        seed: Random seed, the same for all methods.
+        began: Start time, by `time.perf_counter`.
     """
 
     X: pd.DataFrame
@@ -44,13 +44,13 @@ class Task:
 
     @property
     def deadline(self) -> float:
-        """By `time.perf_counter`."""
+        """End of the time limit, by `time.perf_counter`."""
         return self.began + self.seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to learn from and rows to be judged by."""
+    """Training rows and test rows."""
 
     X: pd.DataFrame
     y: Any
@@ -58,33 +58,33 @@ class Split:
     y_test: Any
 
     def accuracy(self, predictions: Any) -> float:
-        """The share of test rows that are right."""
+        """Share of test rows that are predicted correctly."""
         return float(np.mean(np.asarray(predictions, dtype=object).ravel() == self.y_test))
 
     def majority(self) -> float:
-        """The accuracy of always naming the commonest class."""
+        """Accuracy of the constant baseline, which always predicts the most frequent class."""
         labels, counts = np.unique(self.y, return_counts=True)
         return self.accuracy([labels[counts.argmax()]] * len(self.y_test))
 
 
 def names() -> list[str]:
-    """All sets, small ones first, so that a first look at the table comes early."""
+    """Names of all datasets, small ones first, so that first results come early."""
     return sorted(_index(), key=lambda name: (_index()[name]["n"], name))
 
 
 def split(name: str, number: int) -> Split:
-    """One of the five outer splits of a set: stratified folds of the shuffled rows, the same for everybody."""
+    """One of the five outer splits of a dataset: stratified folds of the shuffled rows, the same for all methods."""
     X, y = _table(name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some classes have fewer rows than there are splits
+        warnings.simplefilter("ignore")  # some classes have fewer rows than splits
         train, test = list(StratifiedKFold(SPLITS, shuffle=True, random_state=_SHUFFLE).split(X, y))[number]
     return Split(X.iloc[train].reset_index(drop=True), y[train], X.iloc[test].reset_index(drop=True), y[test])
 
 
 def check(chosen: Sequence[str]) -> list[str]:
-    """The sets of these names."""
+    """The names, if all of them exist."""
     if unknown := sorted(set(chosen) - set(_index())):
-        raise ValueError(f"sets must be among {', '.join(names())}; got {', '.join(unknown)}")
+        raise ValueError(f"datasets must be among {', '.join(names())}; got {', '.join(unknown)}")
     return list(chosen)
 
 
@@ -95,7 +95,7 @@ def _table(name: str) -> tuple[pd.DataFrame, Any]:
     table = pd.read_csv(data_directory() / "uci" / f"{name}.csv.gz", dtype={**types, "class": str})
     table = table.sample(frac=1, random_state=_SHUFFLE, ignore_index=True)  # many are sorted by class
     X = table.drop(columns=["class", *_IDENTIFIERS.get(name, [])])
-    # LightGBM refuses brackets and commas in names.
+    # LightGBM does not accept brackets and commas in names.
     X.columns = [re.sub(r"\W", "_", f"{i}_{column}") for i, column in enumerate(X.columns)]
     return X, table["class"].to_numpy(dtype=object)
 
