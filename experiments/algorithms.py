@@ -275,13 +275,13 @@ def show_betas(truths: Truths, results: Results, needed: Sequence[str], scale: s
 def draw(truths: Truths, results: Results) -> None:
     figure, axes = common.panels(2, width=6.2)
     places = np.arange(len(truths))
-    for number, (method, colour, marker) in enumerate(zip(METHODS, common.COLOURS, common.MARKERS, strict=True)):
+    for number, (method, color, marker) in enumerate(zip(METHODS, common.COLORS, common.MARKERS, strict=True)):
         shift = 0.1 * (number - (len(METHODS) - 1) / 2)
         best = np.array([[result.best for result in results[dataset, method]] for dataset in truths])
         short = 100 * (np.array([[known.best[0]] for known in truths.values()]) - best)
         for axis, values in zip(axes, (on_best(truths, results, method), short), strict=True):
             means, errors = zip(*(common.mean_and_error(of_set) for of_set in values), strict=True)
-            axis.errorbar(places + shift, means, errors, color=colour, marker=marker, linestyle="", label=method, capsize=1)
+            axis.errorbar(places + shift, means, errors, color=color, marker=marker, linestyle="", label=method, capsize=1)
     axes[0].set(ylabel="share of trials on the best algorithm", ylim=(0, 1))
     axes[1].set(ylabel="best validation accuracy,\nshort of the pool's best (%)", ylim=(0, None))
     for axis in axes:

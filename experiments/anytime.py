@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from common import COLORS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
 from repeats import Repeats, reward
 
 import manyarms as ma
@@ -154,10 +154,10 @@ def draw(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks: 
     for panel, family in zip(axes, families, strict=False):
         for number, name in enumerate(STRATEGIES):
             regrets = found[family, name]
-            style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+            style = {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)]}
             means, errors = zip(*(mean_and_error(column) for column in regrets.T), strict=True)
             style |= {"linewidth": 2.5, "zorder": 3} if name == OURS else {"linewidth": 1.0}
-            style |= {"linestyle": "--"} if number >= len(COLOURS) else {}
+            style |= {"linestyle": "--"} if number >= len(COLORS) else {}
             panel.errorbar(marks, means, yerr=errors, label=name, capsize=2, **style)
         panel.set(title=family, xscale="log", xlabel="full trainings", ylabel="regret in %")
         panel.set_xticks(marks, [str(mark) for mark in marks])

@@ -7,15 +7,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: each process is one job
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
+
+from manyarms.bench.runs.pool import map_runs
+from manyarms.bench.runs.statistics import mean_and_error as mean_and_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 PLOTS = Path(__file__).parent / "plots"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f", "#e69f00", "#000000")  # for the colour-blind too
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#7f7f7f", "#e69f00", "#000000")  # for the color-blind too
 MARKERS = "osD^vPX*"
 _PROCESSES = 2
 _WIDTH = 130  # columns where there is no terminal to ask
@@ -42,17 +43,9 @@ def options(description: str | None) -> argparse.ArgumentParser:
 def parallel(function: Callable[[Job], Result], jobs: Iterable[Job]) -> list[Result]:
     """`function` of each job, in the order of the jobs; both must be importable or picklable."""
     jobs, start = list(jobs), time.perf_counter()
-    with ProcessPoolExecutor(_PROCESSES) as pool:
-        results = list(pool.map(function, jobs))
+    results = map_runs(function, jobs, _PROCESSES)
     print(f"{len(jobs)} runs in {time.perf_counter() - start:.0f} seconds", file=sys.stderr)
     return results
-
-
-def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """The mean, and its standard error (NaN for a single value)."""
-    array = np.asarray(values, dtype=float)
-    error = array.std(ddof=1) / np.sqrt(len(array)) if len(array) > 1 else np.nan
-    return float(array.mean()), float(error)
 
 
 def plus_minus(values: Sequence[float], digits: int = 3) -> str:
@@ -90,7 +83,7 @@ def panels(
 
 
 def save(figure: Figure, name: str, folder: Path = PLOTS) -> None:
-    """Write the figure to NAME.png in the folder, in few colours: a quarter of the size."""
+    """Write the figure to NAME.png in the folder, in few colors: a quarter of the size."""
     from PIL import Image  # comes with matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -129,23 +129,23 @@ def grown(pulls: int, seeds: range) -> dict[tuple[int, float], np.ndarray]:
 def draw(found: dict[tuple[int, str], np.ndarray], pulls: int, curves: dict[tuple[int, float], np.ndarray], long: int) -> None:
     figure, axes = common.panels(3, width=3.9)
     places = np.arange(len(DIMENSIONS))
-    for number, (name, colour, marker) in enumerate(zip(STRATEGIES, common.COLOURS, common.MARKERS, strict=False)):
+    for number, (name, color, marker) in enumerate(zip(STRATEGIES, common.COLORS, common.MARKERS, strict=False)):
         for axis, measure in zip(axes[:2], (0, 1), strict=True):
             points = [common.mean_and_error(found[d, name][:, measure]) for d in DIMENSIONS]
             means, errors = zip(*points, strict=True)
             axis.errorbar(
-                places + 0.12 * (number - 1.5), means, errors, color=colour, marker=marker, linestyle="", label=name, capsize=2
+                places + 0.12 * (number - 1.5), means, errors, color=color, marker=marker, linestyle="", label=name, capsize=2
             )
     for axis, what in zip(axes[:2], ("all points played", "the recommended point"), strict=True):
         axis.set(title=f"mean regret of {what}", xlabel=f"parameters, T = {pulls:,}", ylabel="regret", ylim=(0, None))
         axis.set_xticks(places, map(str, DIMENSIONS))
     axes[0].legend(fontsize=7)
     at = np.unique(np.geomspace(10, long, 60).astype(int))
-    for d, colour in zip(DIMENSIONS, common.COLOURS, strict=False):
+    for d, color in zip(DIMENSIONS, common.COLORS, strict=False):
         for factor, style in zip(FACTORS, ("--", "-"), strict=True):
-            axes[2].plot(at, curves[d, factor][at - 1], color=colour, linestyle=style, label=f"d = {d}, factor {factor:g}")
+            axes[2].plot(at, curves[d, factor][at - 1], color=color, linestyle=style, label=f"d = {d}, factor {factor:g}")
         theory = curves[d, FACTORS[0]][long - 1] * (at / long) ** ((d + 1) / (d + 2))
-        axes[2].plot(at, theory, color=colour, linestyle=":", linewidth=1)
+        axes[2].plot(at, theory, color=color, linestyle=":", linewidth=1)
     axes[2].set(title="PartitionUCB: dotted, the theory's slope", xlabel="pulls T", ylabel="cumulative regret")
     axes[2].set(xscale="log", yscale="log")
     axes[2].legend(fontsize=7)

@@ -142,7 +142,7 @@ def draw(found: dict[tuple[str, str], list[tuple[int, list[Point]]]], budget: in
     spent = np.linspace(LONGEST, budget, 200)
     names = list(dict.fromkeys(name for _, name in SEARCHES))
     for axis, setting in zip(axes, "AB", strict=True):
-        for name, colour in zip(names, common.COLOURS, strict=False):
+        for name, color in zip(names, common.COLORS, strict=False):
             if (setting, name) not in found:
                 continue
             curves = [[100 * at(points, place)[1] for place in spent] for _, points in found[setting, name]]
@@ -150,8 +150,8 @@ def draw(found: dict[tuple[str, str], list[tuple[int, list[Point]]]], budget: in
                 np.array(part) for part in zip(*map(common.mean_and_error, zip(*curves, strict=True)), strict=True)
             )
             ours = "UCB" in name
-            axis.plot(spent, means, color=colour, label=name, linewidth=2 if ours else 1.2, linestyle="-" if ours else "--")
-            axis.fill_between(spent, means - errors, means + errors, color=colour, alpha=0.12, linewidth=0)
+            axis.plot(spent, means, color=color, label=name, linewidth=2 if ours else 1.2, linestyle="-" if ours else "--")
+            axis.fill_between(spent, means - errors, means + errors, color=color, alpha=0.12, linewidth=0)
         axis.set(title=f"Setting {setting}", xlabel="iterations spent", ylabel="best validation accuracy (%)", ylim=(80, None))
         axis.legend(fontsize=7, loc="lower right")
     common.save(figure, "mnist")

@@ -12,7 +12,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from common import COLORS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
 
 import manyarms as ma
 from manyarms.bench.problems import CurveWorld, Problem, nasbench201
@@ -118,7 +118,7 @@ def draw(found: dict[tuple[str, str, float], list[Found]]) -> None:
         results = [[100 * problem_named(p).best - value for _, value in found[name, p, 0.05]] for p in problem_names]
         means, errors = zip(*map(mean_and_error, results), strict=True)
         places = [place + 0.13 * (number - 2) for place in range(len(problem_names))]
-        left.errorbar(places, means, yerr=errors, fmt=MARKERS[number], color=COLOURS[number], capsize=2, label=name)
+        left.errorbar(places, means, yerr=errors, fmt=MARKERS[number], color=COLORS[number], capsize=2, label=name)
     left.set_xticks(range(len(problem_names)), [title(p).replace(" ", "\n") for p in problem_names], fontsize=7)
     left.set(ylabel="accuracy below the best, points", title="T = 10,000, E = 0.05")
     left.set_yscale("symlog", linthresh=0.1)
@@ -126,7 +126,7 @@ def draw(found: dict[tuple[str, str, float], list[Found]]) -> None:
     left.set_ylim(-0.02, 400)  # room for the legend
     left.legend(fontsize=7, ncols=2, loc="upper right")
     for number, (name, p) in enumerate((name, p) for name in PAPER_MODELS for p in BY_EXPLORATION):
-        style: dict[str, Any] = {"color": COLOURS[number], "marker": MARKERS[number], "label": f"{name}, {title(p)}"}
+        style: dict[str, Any] = {"color": COLORS[number], "marker": MARKERS[number], "label": f"{name}, {title(p)}"}
         results = [found[name, p, exploration] for exploration in EXPLORATIONS]
         middle.plot(EXPLORATIONS, [mean_and_error([n for n, _ in result])[0] for result in results], **style)
         below = [mean_and_error([100 * problem_named(p).best - value for _, value in result]) for result in results]

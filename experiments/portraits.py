@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from common import COLOURS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from common import COLORS, mean_and_error, options, panels, parallel, plus_minus, save, show
 from repeats import Repeats, reward
 
 import manyarms as ma
@@ -27,7 +27,7 @@ PLOTS = Path(__file__).parent.parent / "docs" / "strategies" / "plots"
 BUDGET = 486  # 18 full trainings; six brackets of successive halving
 MAX_STEPS = 27  # so that halving has four rungs: 1, 3, 9 and 27 steps
 LEVELS = (1, 3, 9, 27)  # up to each, a shade for arms with so many steps, and one for more
-RANDOM, OURS, BEST = "0.5", COLOURS[0], COLOURS[1]
+RANDOM, OURS, BEST = "0.5", COLORS[0], COLORS[1]
 _TOP = 200  # percent: the worst arms of these searches are just below
 
 Regrets = np.ndarray[Any, np.dtype[np.float64]]
@@ -129,24 +129,24 @@ def draw_pulls(panel: Axes, search: Search) -> None:
         so_far[arm] += steps
         trained.append(so_far[arm])
     shades = np.searchsorted(LEVELS, trained)
-    # Light to dark, so that it is read without colours too; the lightest is still seen on white.
-    colours = colormaps["viridis_r"](np.linspace(0.12, 1.0, max(shades) + 1))
+    # Light to dark, so that it is read without colors too; the lightest is still seen on white.
+    colors = colormaps["viridis_r"](np.linspace(0.12, 1.0, max(shades) + 1))
     panel.add_collection(LineCollection(ties, colors="0.7", linewidths=0.5, zorder=1))
-    panel.add_collection(LineCollection(pulls, colors=colours[shades], linewidths=3, capstyle="round", zorder=2))
+    panel.add_collection(LineCollection(pulls, colors=colors[shades], linewidths=3, capstyle="round", zorder=2))
     panel.plot([], [], linestyle="", label="steps of the arm so far:")
     for shade in np.unique(shades):
         of_shade = np.array(trained)[shades == shade]
         label = "–".join(str(steps) for steps in sorted({of_shade.min(), of_shade.max()}))
-        panel.plot([], [], color=colours[shade], linewidth=4, label=label)
+        panel.plot([], [], color=colors[shade], linewidth=4, label=label)
     panel.plot([BUDGET * 1.02], [search.arms[search.recommended]], "<", color=BEST, ms=7, clip_on=False, label="recommended")
 
 
-def draw_regrets(panel: Axes, searches: Sequence[Search], colour: str, label: str) -> None:
+def draw_regrets(panel: Axes, searches: Sequence[Search], color: str, label: str) -> None:
     """The mean over the seeds, and a band of its standard error."""
     columns = np.array([search.regrets for search in searches]).T
     mean, error = np.array([mean_and_error(column) for column in columns]).T
-    panel.plot(mean, color=colour, label=label)
-    panel.fill_between(np.arange(len(mean)), mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+    panel.plot(mean, color=color, label=label)
+    panel.fill_between(np.arange(len(mean)), mean - error, mean + error, color=color, alpha=0.2, linewidth=0)
 
 
 def draw(name: str, searches: Sequence[Search], at_random: Sequence[Search]) -> None:

@@ -79,7 +79,7 @@ def row(setting: Setting, budgets: Sequence[int], found: dict[tuple[Setting, int
 
 def draw(cells: list[tuple[Setting, int]], regrets: np.ndarray) -> None:
     figure, axes = common.panels(2)
-    shown = dict(zip(("theory's K", "K = 2", "K = 6", "K = 30", "K = 1000"), common.COLOURS, strict=False))
+    shown = dict(zip(("theory's K", "K = 2", "K = 6", "K = 30", "K = 1000"), common.COLORS, strict=False))
     for axis, theory in zip(axes, (True, False), strict=True):
         for setting in SETTINGS:
             if (setting.exploration is None) != theory:

@@ -162,10 +162,10 @@ def main() -> None:
 def draw(tasks: list[str], errors: np.ndarray) -> None:
     figure, (axis,) = common.panels(1, width=6.4)
     places = np.arange(len(tasks))
-    for number, (name, colour, marker) in enumerate(zip(NAMES, common.COLOURS, common.MARKERS, strict=False)):
+    for number, (name, color, marker) in enumerate(zip(NAMES, common.COLORS, common.MARKERS, strict=False)):
         means, deviations = zip(*(common.mean_and_error(values) for values in errors[:, number]), strict=True)
         shift = 0.12 * (number - (len(NAMES) - 1) / 2)
-        axis.errorbar(places + shift, means, deviations, color=colour, marker=marker, linestyle="", label=name, capsize=2)
+        axis.errorbar(places + shift, means, deviations, color=color, marker=marker, linestyle="", label=name, capsize=2)
     axis.set_xticks(places, ["MLP\nMNIST" if task == "mnist" else f"SVM\n{task}" for task in tasks])
     axis.set(ylabel="error on fresh splits (%)", xlabel="task", ylim=(0, None))
     axis.legend(fontsize=7)

@@ -74,13 +74,13 @@ def main() -> None:
 
 def draw(found: dict[tuple[str, type, int], np.ndarray], budget: int) -> None:
     figure, axes = common.panels(3, width=3.7)
-    for make, colour, marker in zip(STRATEGIES, common.COLOURS, common.MARKERS, strict=False):
+    for make, color, marker in zip(STRATEGIES, common.COLORS, common.MARKERS, strict=False):
         for axis, name in zip(axes, PROBLEMS, strict=False):
             points = [common.mean_and_error(found[name, make, workers][:, 0]) for workers in WORKERS]
-            axis.errorbar(WORKERS, *zip(*points, strict=True), color=colour, marker=marker, label=make.__name__, capsize=2)
+            axis.errorbar(WORKERS, *zip(*points, strict=True), color=color, marker=marker, label=make.__name__, capsize=2)
             axis.set(title=name, ylabel="normalised regret (%)")
         hours = [found[next(iter(PROBLEMS)), make, workers][:, 1].mean() for workers in WORKERS]
-        axes[2].plot(WORKERS, hours, color=colour, marker=marker, label=make.__name__)
+        axes[2].plot(WORKERS, hours, color=color, marker=marker, label=make.__name__)
     for axis in axes:
         axis.set(xscale="log", xlabel="workers", xticks=WORKERS, xticklabels=WORKERS)
         axis.minorticks_off()

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from runs import processes
 from scale import TITLES, Scale, make_classifier
 from summaries import common, markdown, steps_until
 
 import manyarms as ma
+from manyarms.bench.runs.pool import map_runs
 
 PARENTS = 8
 CHUNK = 10  # networks of a job
@@ -137,16 +137,16 @@ def warmth(families: Sequence[Family]) -> tuple[str, ...]:
 def draw(found: dict[str, list[float]], families: Sequence[Family], dataset: str) -> None:
     """Histograms of random networks; boxes of mutants at the place of their parent's accuracy."""
     figure, (left, right) = common.panels(2, width=5.0, height=3.8)
-    for (name, accuracies), colour in zip(found.items(), common.COLOURS, strict=False):
-        left.hist(100 * np.array(accuracies), bins=np.arange(0, 101, 5), histtype="step", label=TITLES[name], color=colour)
+    for (name, accuracies), color in zip(found.items(), common.COLORS, strict=False):
+        left.hist(100 * np.array(accuracies), bins=np.arange(0, 101, 5), histtype="step", label=TITLES[name], color=color)
     left.set(xlabel="validation accuracy (%)", ylabel="random networks", title="random networks")
     left.legend(fontsize=7)
     usual = {"widths": 2.2, "showfliers": False, "manage_ticks": False, "patch_artist": True, "medianprops": {"color": "black"}}
     places = 100 * np.array([family.parent[-1] for family in families])
-    for shift, colour, name in ((-1.3, common.COLOURS[1], "warm"), (1.3, common.COLOURS[0], "cold")):
+    for shift, color, name in ((-1.3, common.COLORS[1], "warm"), (1.3, common.COLORS[0], "cold")):
         boxes = [[100 * accuracies[-1] for accuracies in getattr(family, name)] for family in families]
-        right.boxplot(boxes, positions=places + shift, boxprops={"facecolor": colour, "alpha": 0.5}, **usual)
-        right.plot([], [], "s", color=colour, alpha=0.5, label=f"{name} mutants")
+        right.boxplot(boxes, positions=places + shift, boxprops={"facecolor": color, "alpha": 0.5}, **usual)
+        right.plot([], [], "s", color=color, alpha=0.5, label=f"{name} mutants")
     grey = {"facecolor": "#cccccc"}
     right.boxplot([100 * np.array(found[dataset])], positions=[105], boxprops=grey, **usual)
     right.plot([], [], "s", color="#cccccc", label="random networks (at the right edge)")
@@ -173,13 +173,12 @@ def main() -> None:
         raise SystemExit(f"networks must be at least {PARENTS}: the parents are chosen among them")
     numbers = [range(n, min(n + CHUNK, arguments.networks)) for n in range(0, arguments.networks, CHUNK)]
     began = time.perf_counter()
-    with processes(arguments.workers) as pool:
-        chunks = pool.map(train_random, [(name, scale, chunk) for name in sets for chunk in numbers])
-        found = {name: [accuracy for _ in numbers for accuracy in next(chunks)] for name in sets}
-        parents = {name: spread_out(accuracies, PARENTS) for name, accuracies in found.items()}
-        jobs = [(name, scale, n, arguments.mutants, warm) for name in sets for n in parents[name] for warm in (True, False)]
-        trained = pool.map(train_mutants, jobs)
-        families = {name: [Family.of(next(trained), next(trained)) for _ in parents[name]] for name in sets}
+    chunks = iter(map_runs(train_random, [(name, scale, chunk) for name in sets for chunk in numbers], arguments.workers))
+    found = {name: [accuracy for _ in numbers for accuracy in next(chunks)] for name in sets}
+    parents = {name: spread_out(accuracies, PARENTS) for name, accuracies in found.items()}
+    jobs = [(name, scale, n, arguments.mutants, warm) for name in sets for n in parents[name] for warm in (True, False)]
+    trained = iter(map_runs(train_mutants, jobs, arguments.workers))
+    families = {name: [Family.of(next(trained), next(trained)) for _ in parents[name]] for name in sets}
     print(f"Scale: {scale.images}; {scale.limits}; {scale.training}. {time.perf_counter() - began:.0f} seconds.\n")
     print(f"Validation accuracy of {arguments.networks} random networks in %:\n")
     columns = ("", "worst", "quarter", "median", "three quarters", "best")

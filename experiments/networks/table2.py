@@ -1,7 +1,8 @@
-"""The Mutant-UCB paper's table 2 at a scale for two cores: how little Mutant-UCB depends on its exploration E, on MNIST.
+"""Table 2 of the Mutant-UCB paper at a scale for two cores: how little Mutant-UCB depends on its exploration E, on MNIST.
 
-∞-UCB-E beside it has no limit N of the steps of a network, as in the paper. K, the number of random networks to begin with, has
-the paper's share of T for both. Needs the data folder (MANYARMS_DATA), torch and, for the plot, matplotlib.
+∞-UCB-E, for comparison, has no limit N on the steps of a network, as in the paper. K, the number of initial random networks,
+is the same share of T as in the paper. Needs the data directory (MANYARMS_DATA, or the user's data directory), torch and, for
+the plot, matplotlib.
 
     python experiments/networks/table2.py run
     python experiments/networks/table2.py table
@@ -11,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from results import Found, Results
-from runs import Method, Run, command_line, run_all
+from results import Found, load
+from runs import Method, Run, command_line, execute_runs
 from scale import Scale
 from summaries import common, draw_curves, markdown, mean, percent
 
@@ -26,12 +27,12 @@ PAPER = {  # by E: models tested, and accuracy in %
 
 
 def label(strategy: str, exploration: float) -> str:
-    """The name of an method."""
+    """The name of a method."""
     return f"{strategy} E={exploration:g}"
 
 
 def methods(scale: Scale) -> list[Method]:
-    """The paper's K: 3,000 of 10,000 steps for ∞-UCB-E; for Mutant-UCB half of the models that T steps train to the end."""
+    """The methods, with K as in the paper: 3 of 10 steps for ∞-UCB-E, half of the models that T steps train for Mutant-UCB."""
     own = {
         "InfiniteUCBE": {"initial": 3 * scale.budget // 10, "max_steps": None},
         "MutantUCB": {"initial": max(2, scale.budget // (2 * scale.steps))},
@@ -44,7 +45,7 @@ def methods(scale: Scale) -> list[Method]:
 
 
 def report(found: Mapping[tuple[str, str], Sequence[Found]]) -> None:
-    """A table for each strategy."""
+    """Print a table for each strategy."""
     columns = ("", "models tested", "test accuracy in %", "paper: models", "paper: accuracy")
     for strategy in STRATEGIES:
         rows = []
@@ -56,7 +57,7 @@ def report(found: Mapping[tuple[str, str], Sequence[Found]]) -> None:
 
 
 def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
-    """A panel for each strategy, a curve for each E, on one scale."""
+    """Draw a panel for each strategy with a curve for each E, on the same axes."""
     figure, axes = common.panels(2, width=4.2)
     for axis, strategy in zip(axes, STRATEGIES, strict=True):
         runs = {f"E = {e:g}": found.get((DATASET, label(strategy, e)), []) for e in EXPLORATIONS}
@@ -70,17 +71,17 @@ def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
 
 
 def main() -> None:
-    """Run the runs, or report what they gave."""
+    """Execute the runs, or report their results."""
     arguments = command_line(__doc__, "networks-table2", seeds=3).parse_args()
-    results = Results(arguments.results)
     if arguments.command == "run":
         scale = Scale.of(arguments)
         runs = [Run(DATASET, method, seed) for seed in range(arguments.seeds) for method in methods(scale)]
-        run_all(runs, scale, results, arguments.workers)
+        execute_runs(runs, scale, arguments.results, arguments.workers)
         return
-    print(f"Scale: {results.scale()}.")
-    report(results.found())
-    draw(results.found(), results.scale().budget)
+    scale, found = load(arguments.results)
+    print(f"Scale: {scale}.")
+    report(found)
+    draw(found, scale.budget)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the experiments on networks add up, and the folder their runs are kept in; no network is trained here."""
+"""The summaries and the result file of the network experiments; no network is trained here."""
 
 import sys
 from pathlib import Path
@@ -7,32 +7,36 @@ import numpy as np
 import pytest
 
 import manyarms as ma
+from manyarms.bench.runs.results import Results
 
 sys.path.append(str(Path(__file__).parents[2] / "experiments" / "networks"))
 
 from appendix_b import Family, Listed
 from appendix_b import warmth as warmth_of_mutants
-from results import COLUMNS, Found, Results, best_so_far
+from results import LAYOUT, Found, best_so_far, load, to_json
 from scale import Scale, shrunk
 from summaries import at, markdown, percent, steps_until
-from table1 import COLD, mean_warmth, methods, verdict, warmth
+from table1 import COLD, best_by_dataset, mean_warmth, methods, warmth
 
 CURVE = [(3, 0.2), (6, 0.5), (9, 0.8)]
 
 
-def line(seed, test=0.75):
-    return dict(zip(COLUMNS, ("mnist", COLD, seed, test, 0.8, 12, 90, 0, 1.5), strict=True))
+def row(seed, curve, scale):
+    measured = {"test": 0.75, "valid": 0.8, "models": 12, "steps": 90, "failed": 0, "seconds": 1.5}
+    steps, accuracies = zip(*curve, strict=True)
+    identity = {"dataset": "mnist", "method": COLD, "seed": seed, "scale": to_json(scale)}
+    return {**identity, **measured, "curve_steps": steps, "curve_accuracy": accuracies}
 
 
 def found(*curves, test=0.5):
     return [Found(seed, test, 10, 0, 1.0, curve) for seed, curve in enumerate(curves)]
 
 
-def test_the_best_so_far_never_falls():
+def test_the_best_so_far_never_decreases():
     assert best_so_far([(1, 0.3), (2, 0.2), (3, 0.3), (4, 0.6)]) == [(1, 0.3), (4, 0.6)]
 
 
-def test_a_curve_is_read_where_it_was_last_known():
+def test_a_curve_is_constant_between_its_points():
     assert [at(CURVE, 3), at(CURVE, 8), at(CURVE, 100)] == [0.2, 0.5, 0.8]
     assert np.isnan(at(CURVE, 2))
 
@@ -48,38 +52,43 @@ def test_warm_mutants_are_compared_with_cold_ones_seed_by_seed():
     assert rows == [("MNIST", "80.00 ± 10.00", "1 of 2", "20", "70", "1 of 2")]
 
 
-def test_warm_mutants_are_compared_with_cold_ones_in_the_mean():
+def test_warm_mutants_are_compared_with_cold_ones_on_average():
     runs = {("mnist", COLD): found([(5, 0.4), (80, 0.6)], [(60, 0.8)]), ("mnist", "MutantUCB"): found([(5, 0.6)], [(50, 0.8)])}
     assert mean_warmth(runs, ["mnist", "mrbi"], 90) == [("MNIST", "70.00", 50, 80)]
     runs["mnist", "MutantUCB"] = found(CURVE, [(5, 0.4)])
     assert mean_warmth(runs, ["mnist"], 90) == [("MNIST", "70.00", "never", 80)]
 
 
-def test_the_verdict_counts_the_sets_on_which_ours_are_best():
+def test_the_datasets_on_which_ours_are_best_are_counted():
     runs = {("mnist", "MutantUCB"): found(CURVE, test=0.9), ("mnist", "Hyperband"): found(CURVE, test=0.8)}
     runs |= {("mrbi", "AdaptiveMutantUCB"): found(CURVE, test=0.6), ("mrbi", "RandomSearch"): found(CURVE, test=0.7)}
-    assert verdict(runs, ["mnist", "mrbi"]).startswith("Best in the mean: MNIST: MutantUCB, MRBI: RandomSearch.")
-    assert verdict(runs, ["mnist", "mrbi"]).endswith("on 1 of 2.")
+    assert best_by_dataset(runs, ["mnist", "mrbi"]).startswith("Best on average: MNIST: MutantUCB, MRBI: RandomSearch.")
+    assert best_by_dataset(runs, ["mnist", "mrbi"]).endswith("on 1 of 2.")
 
 
-def test_results_are_kept_and_a_heat_is_known_as_done(tmp_path):
-    results = Results(tmp_path / "results")
-    results.begin(Scale(budget=90))
-    for seed in (1, 0):
-        results.add(line(seed), [(9, 0.4), (18, 0.3), (27, 0.5)])
-    again = Results(tmp_path / "results")
-    again.begin(Scale(budget=90))
-    assert again.done() == {("mnist", COLD, "0"), ("mnist", COLD, "1")}
-    runs = again.found()["mnist", COLD]
-    assert [run.seed for run in runs] == [0, 1]
-    assert runs[0] == Found(0, 0.75, 12, 0, 1.5, [(9, 0.4), (27, 0.5)])
+def test_runs_are_stored_with_their_scale_and_curves(tmp_path):
+    path, scale = tmp_path / "runs.parquet", Scale(budget=90)
+    with Results(path, LAYOUT, {"scale": to_json(scale)}) as results:
+        for seed in (1, 0):
+            results.add([row(seed, [(9, 0.4), (18, 0.3), (27, 0.5)], scale)])
+    with Results(path, LAYOUT, {"scale": to_json(scale)}) as results:
+        assert results.keys() == {("mnist", COLD, 0), ("mnist", COLD, 1)}
+    stored, runs = load(path)
+    assert stored == scale and [run.seed for run in runs["mnist", COLD]] == [0, 1]
+    assert runs["mnist", COLD][0] == Found(0, 0.75, 12, 0, 1.5, [(9, 0.4), (27, 0.5)])
 
 
-def test_results_of_another_scale_are_refused(tmp_path):
-    results = Results(tmp_path)
-    results.begin(Scale(budget=90))
-    with pytest.raises(SystemExit, match="T = 90"):
-        results.begin(Scale(budget=91))
+def test_runs_of_another_scale_are_refused(tmp_path):
+    path = tmp_path / "runs.parquet"
+    with Results(path, LAYOUT) as results:
+        results.add([row(0, CURVE, Scale(budget=90))])
+    with pytest.raises(ValueError, match='"budget": 90'):
+        Results(path, LAYOUT, {"scale": to_json(Scale(budget=91))})
+
+
+def test_without_a_result_file_the_table_says_what_to_do(tmp_path):
+    with pytest.raises(SystemExit, match="does not exist"):
+        load(tmp_path / "runs.parquet")
 
 
 def test_images_shrink_by_the_means_of_squares():
@@ -89,7 +98,7 @@ def test_images_shrink_by_the_means_of_squares():
     assert shrunk(np.zeros((3, 32, 32, 3)), 2).shape == (3, 16, 16, 3)
 
 
-def test_every_entrant_fits_the_budget():
+def test_every_method_fits_the_budget():
     from manyarms import Float, Space
 
     scale = Scale()

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALPHA = 0.05
 """Significance level."""
