@@ -9,7 +9,7 @@ from manyarms import Arm, Pull
 from manyarms.bench.problems import CurveWorld, Hartmann, Reservoir, TableProblem, evaluate, regret
 from manyarms.testing import SPACE_CHECKS
 
-from .made_up import KINDS, samples, table
+from .samples import KINDS, samples, table
 
 PROBLEMS = {
     "bernoulli": lambda: Reservoir(1, 3),

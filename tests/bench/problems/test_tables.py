@@ -9,7 +9,7 @@ from manyarms import AdaptiveMutantUCB, Choice, Float, Int, MutantUCB, Space
 from manyarms.bench.problems import TableProblem, TableSpace, evaluate, regret
 from manyarms.testing import SPACE_CHECKS
 
-from .made_up import table
+from .samples import table
 
 
 def test_the_rows_of_a_table_are_a_space_whose_mutants_are_other_rows_nearby():

@@ -16,7 +16,7 @@ from ... import checks
 from ...errors import ManyarmsError
 from ...spaces import Choice, Float, Int, Space
 from .data import data_directory
-from .fitted import Config, FittedProblem
+from .fitted_problem import Config, FittedProblem
 
 # The best and the typical value, measured with survey(problem, 300, rounds=2).
 _DIGITS = (0.9707, 0.8990)

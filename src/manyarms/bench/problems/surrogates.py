@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...errors import ManyarmsError
 from ...spaces import Choice, Float, Int, Space
 from .data import data_directory
-from .surveys import survey
+from .reference_values import survey
 
 # The best and the typical value: what survey(problem, 10_000, rounds=60, seed) found with the seeds 0 to 7, of the best the
 # largest, of the typical ones the median.

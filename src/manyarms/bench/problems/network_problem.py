@@ -12,8 +12,8 @@ import numpy as np
 from ... import checks
 from ...runners.running_pull import RunningPull
 from .architectures import Architecture, Cnn, Config, Mlp, cifar_space, svhn_space
+from .image_datasets import load_images
 from .images import Array, Images
-from .published import load_images
 
 if TYPE_CHECKING:
     import torch

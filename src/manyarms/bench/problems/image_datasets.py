@@ -17,7 +17,7 @@ import numpy as np
 from ... import checks
 from ...errors import ManyarmsError, ManyarmsWarning
 from .data import expected_data_directory
-from .formats import Arrays, read_amat, read_cifar, read_idx, read_mat, read_npz
+from .image_files import Arrays, read_amat, read_cifar, read_idx, read_mat, read_npz
 from .images import Images
 
 

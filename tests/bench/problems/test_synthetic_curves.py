@@ -9,7 +9,7 @@ from scipy import stats
 from manyarms import AdaptiveMutantUCB
 from manyarms.bench.problems import CurveWorld, evaluate, regret
 
-from .made_up import KINDS, samples
+from .samples import KINDS, samples
 
 
 def test_fast_and_slow_curves_keep_their_order_from_the_first_step_on():
