@@ -148,10 +148,10 @@ def test_a_task_that_the_surrogate_does_not_know_is_refused(folder):
 def test_without_onnxruntime_or_the_files_it_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(surrogates, "_onnxruntime", lambda: None)
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path))
-    with pytest.raises(ManyarmsError, match="there is no model.onnx in .*rbv2_xgboost"):
+    with pytest.raises(ManyarmsError, match="There is no model.onnx in .*rbv2_xgboost"):
         rbv2_xgboost(12)
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(ManyarmsError, match="set MANYARMS_DATA"):
+    with pytest.raises(ManyarmsError, match="Set MANYARMS_DATA"):
         rbv2_xgboost(12)
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

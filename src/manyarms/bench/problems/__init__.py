@@ -1,4 +1,4 @@
-"""Test problems: synthetic ones, loaders of tabulated real curves and of a surrogate, and models that really train."""
+"""Test problems: synthetic ones, tables of real learning curves, a surrogate, and models that are really trained."""
 
 from .estimators import boosted_trees, digits_mlp
 from .fitted_problem import FittedProblem

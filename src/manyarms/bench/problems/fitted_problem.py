@@ -1,4 +1,4 @@
-"""Problems whose models are really trained, in this process: a training goes on where it was paused, or begins again."""
+"""Problems whose models are trained in this process, when a reward is requested."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from ... import checks
 Config = Mapping[str, Any]
 T = TypeVar("T")
 
-_CURVES = 10_000  # that are remembered
+_MOST_CURVES = 10_000  # kept in memory
 
 
 class Fit(Protocol):
     """A model in training."""
 
     def step(self) -> float:
-        """Train it for one step more; gives the reward. Raises FloatingPointError where it diverges."""
+        """Train for one more step and return the reward. Raises FloatingPointError if the training diverges."""
 
 
 class FittedProblem:
-    """A model that is trained as rewards are asked for, the same in whatever slices and in whatever process.
+    """A model that is trained when its rewards are requested.
 
-    Rewards depend on the config and the step alone: the model's seed is made from the config. Models in training are kept, the
-    ones used last, and go on from where they are; others begin again, which takes longer and gives the same rewards. `best` and
-    `typical` were measured, with `survey`: a config may turn out a little better than the best, and has a regret below 0.
+    Rewards depend only on the config and the step, because the seed of a model is derived from its config. Recently used models
+    are kept and continue from where they are. Others start again, which takes longer and gives the same rewards. `best` and
+    `typical` are measured with `survey`. A config may be better than `best`; then its regret is negative.
 
     Args:
-        name: for tables and plots.
-        space: makes the configs.
-        max_steps: of a full training.
-        start: the model of a config, untrained; its second argument is a seed.
-        best, typical: the values of the best config known and of a middling one.
-        kept: how many models are kept in training.
+        name: Name in tables and plots.
+        space: Space of the configs.
+        max_steps: Steps of a full training.
+        start: Returns the untrained model of a config. Its second argument is a seed.
+        best: Value of the best known config.
+        typical: Value of the median random config.
+        kept: Number of models to keep in memory.
     """
 
     def __init__(
@@ -57,29 +58,29 @@ class FittedProblem:
         self._forget()
 
     def _forget(self) -> None:
-        self._fits: dict[str, tuple[Fit, int]] = {}  # models, and how many steps each has made; the last used comes last
+        self._fits: dict[str, tuple[Fit, int]] = {}  # models and their steps; the most recently used one is last
         self._curves: dict[str, list[float | None]] = {}
 
     def reward(self, config: Config, step: int, seed: int) -> float | None:
-        """The reward of the model after so many steps; None where it diverged. There is no noise."""
+        """The reward of the model after this many steps; None if it diverged. There is no noise."""
         key = json.dumps(config, sort_keys=True)
         curve = self._curves.get(key, [])
         if len(curve) < step:
             curve = self._trained(key, config, step, curve)
-        _keep(self._curves, key, curve, _CURVES)
+        _keep(self._curves, key, curve, _MOST_CURVES)
         return curve[step - 1]
 
     def value(self, config: Config) -> float:
-        """The reward after a full training; 0 where it diverged."""
+        """The reward after a full training; 0 if it diverged."""
         reward = self.reward(config, self.max_steps, seed=0)
         return 0.0 if reward is None else reward
 
     def values(self, configs: Sequence[Config]) -> NDArray[np.float64]:
-        """The value of each."""
+        """The value of each config."""
         return np.array([self.value(config) for config in configs])
 
     def _trained(self, key: str, config: Config, step: int, curve: list[float | None]) -> list[float | None]:
-        """The curve as far as this step."""
+        """The curve up to this step."""
         known = key in self._fits
         fit, made = self._fits.pop(key) if known else (self._start(config, zlib.crc32(key.encode())), 0)
         try:
@@ -93,12 +94,12 @@ class FittedProblem:
         return curve
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the models: another process makes its own."""
+        """The state without the models, which another process trains itself."""
         return {**vars(self), "_fits": {}, "_curves": {}}
 
 
 def _keep(cache: dict[str, T], key: str, value: T, most: int) -> None:
-    """As the one used last; the one not used for longest is dropped where there are too many."""
+    """Store a value as the most recently used one, and drop the least recently used one if there are too many."""
     cache.pop(key, None)
     cache[key] = value
     if len(cache) > most:

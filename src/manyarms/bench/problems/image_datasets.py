@@ -1,7 +1,7 @@
-"""Published images, from files that one has: MNIST, Fashion-MNIST, CIFAR-10, SVHN, and MRBI (rotated digits on photographs).
+"""Published image datasets, read from local files: MNIST, Fashion-MNIST, CIFAR-10, SVHN and MRBI (rotated digits on photos).
 
-Each set is looked for as one `.npz` file with x_train, y_train, x_test and y_test (and x_valid, y_valid, if it has them),
-then in the format of its publishers, and at last as such a file of a part of it (`_sub`) or of a stand-in (`_synth`).
+Each dataset is searched for as one `.npz` file with x_train, y_train, x_test and y_test (and optionally x_valid and y_valid),
+then in the format of its publishers, then as an `.npz` file with a subset (`_sub`) or synthetic images (`_synth`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .images import Images
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """One way a set is kept: these files, how they are read, and what they are if not the whole set."""
+    """One format of a dataset: its files, how to read them, and what they hold if not the whole dataset."""
 
     files: tuple[str, ...]
     read: Callable[[Sequence[Path]], Arrays]
@@ -32,16 +32,16 @@ class _Format:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A published set: the shape of its images, how many there are, and the ways it is kept, the best first."""
+    """A published dataset: the shape and number of its images, and its formats in order of preference."""
 
     shape: tuple[int, ...]
-    n_train: int  # those to validate on included
+    n_train: int  # including validation images
     n_test: int
     formats: tuple[_Format, ...]
 
 
 def _formats(name: str, *published: _Format, synthetic: bool = False) -> tuple[_Format, ...]:
-    """As one file, as published, and as a smaller file."""
+    """All formats of a dataset: one file, the published format, and smaller files."""
     some = _Format((f"{name}_sub.npz",), read_npz, "a subset")
     standing_in = _Format((f"{name}_synth_sub.npz",), read_npz, "a made-up stand-in")
     return (_Format((f"{name}.npz",), read_npz), *published, some, *([standing_in] if synthetic else []))
@@ -60,19 +60,19 @@ _SOURCES = {
 }
 
 NAMES = tuple(_SOURCES)
-"""The sets that `load` knows."""
+"""The names of the datasets."""
 
 
 def load_images(name: str, folder: str | os.PathLike[str] | None = None, n_valid: int | None = None, seed: int = 0) -> Images:
-    """A published set, with some of its training images kept to validate on; if there is only a part of it, with a warning.
+    """Load a published dataset, with validation images split from the training images. Warns if it is only a subset.
 
     Args:
-        name: one of `NAMES`.
-        folder: where the files are, or a folder named after the set, which is tried first; by default `images` in the data
-            folder, which is MANYARMS_DATA or ../shared/data.
-        n_valid: how many images are kept to validate on, chosen from all that are not to test on, also where the set names some
-            to validate on; by default those that it names, or a tenth.
-        seed: of the choice of these.
+        name: One of `NAMES`.
+        folder: Folder with the files, or with a folder named after the dataset, which is tried first. By default `images` in
+            the data directory: MANYARMS_DATA, or the user's data directory.
+        n_valid: Number of validation images, drawn from all images that are not test images. By default the validation images
+            of the dataset or, if it has none, a tenth of the training images.
+        seed: Random seed of the split.
     """
     source = _SOURCES[checks.one_of("name", name, NAMES)]
     place = expected_data_directory() / "images" if folder is None else Path(folder).expanduser()
@@ -92,7 +92,7 @@ def load_images(name: str, folder: str | os.PathLike[str] | None = None, n_valid
 
 def _found(name: str, place: Path, source: _Source) -> tuple[list[Path], _Format]:
     """The first format whose files are all there."""
-    places = [place / name, place]  # in this order: the files of MNIST and Fashion-MNIST have the same names
+    places = [place / name, place]  # in this order, because MNIST and Fashion-MNIST have the same file names
     for folder in places:
         for format in source.formats:
             files = [folder / file for file in format.files]
@@ -100,23 +100,23 @@ def _found(name: str, place: Path, source: _Source) -> tuple[list[Path], _Format
                 return files, format
     wanted = "; ".join(" and ".join(format.files) for format in source.formats)
     looked = " and ".join(repr(str(folder)) for folder in places)
-    raise ManyarmsError(f"{name} was not found: looked in {looked} for {wanted}. Give folder, or set MANYARMS_DATA")
+    raise ManyarmsError(f"{name} was not found: looked in {looked} for {wanted}. Pass folder, or set MANYARMS_DATA.")
 
 
 def _is_smaller(arrays: Arrays, source: _Source) -> bool:
-    """Whether there are fewer images than were published."""
+    """Whether there are fewer images than in the published dataset."""
     n_train = len(arrays["y_train"]) + len(arrays.get("y_valid", ()))
     return n_train < source.n_train or len(arrays["y_test"]) < source.n_test
 
 
 def _counts(arrays: Arrays) -> str:
-    """How many images there are, in words."""
+    """The numbers of images, as text."""
     uses = [("train", "images to train on"), ("valid", "to validate on"), ("test", "to test on")]
     return ", ".join(f"{len(arrays[f'y_{part}']):,} {use}" for part, use in uses if f"y_{part}" in arrays)
 
 
 def _checked(files: Sequence[Path], shape: tuple[int, ...], arrays: Arrays) -> Arrays:
-    """The arrays, if they are images of the right shape with labels from 0 to 9."""
+    """The arrays, after checking that they are images of the right shape with labels from 0 to 9."""
     for problem in _problems(arrays, shape):
         raise ManyarmsError(f"{', '.join(map(str, files))}: {problem}")
     return arrays

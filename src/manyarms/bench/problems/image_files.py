@@ -1,4 +1,4 @@
-"""Files of images as their publishers wrote them. None is unpickled; what cannot be read says which file it is."""
+"""Reads image files in the formats of their publishers. Nothing is unpickled, and errors name the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...errors import ManyarmsError
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]
-"""x_train, y_train, x_test, y_test, and x_valid, y_valid if there are any."""
+"""Arrays by name: x_train, y_train, x_test, y_test and, if there are any, x_valid and y_valid."""
 
 _KEYS = ("x_train", "y_train", "x_test", "y_test", "x_valid", "y_valid")
 _ROW = 1 + 32 * 32 * 3  # a label and an image, in the binary files of CIFAR-10
@@ -29,17 +29,17 @@ def read_npz(files: Sequence[Path]) -> Arrays:
 
 
 def read_idx(files: Sequence[Path]) -> Arrays:
-    """MNIST and Fashion-MNIST: four files, perhaps compressed."""
+    """MNIST and Fashion-MNIST: four files, optionally compressed."""
     x_train, y_train, x_test, y_test = map(_idx, files)
     return {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
 
 
 def _idx(file: Path) -> Array:
-    """A header of the number of dimensions and each of them, four bytes a number, then the bytes themselves."""
+    """An IDX file: a header with the number of dimensions and their sizes in four bytes each, followed by the data."""
     with _reading(file):
         data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         if data[:3] != b"\0\0\x08":
-            raise ValueError("no IDX file of bytes")
+            raise ValueError("not an IDX file of bytes")
         shape = np.frombuffer(data, ">i4", data[3], 4)
         content = np.frombuffer(data, np.uint8, offset=4 + shape.nbytes)
         if content.size != math.prod(shape.tolist()):
@@ -48,7 +48,7 @@ def _idx(file: Path) -> Array:
 
 
 def read_cifar(files: Sequence[Path]) -> Arrays:
-    """The binary version of CIFAR-10: five files to train on, one to test on."""
+    """The binary version of CIFAR-10: five files of training images and one of test images."""
     *train, (x_test, y_test) = map(_batch, files)
     x_train, y_train = (np.concatenate(parts) for parts in zip(*train, strict=True))
     return {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
@@ -64,7 +64,7 @@ def _batch(file: Path) -> tuple[Array, Array]:
 
 
 def read_mat(files: Sequence[Path]) -> Arrays:
-    """SVHN: the rows come last, and the label 10 is the digit 0."""
+    """SVHN: the last axis holds the rows, and the label 10 stands for the digit 0."""
     from scipy.io import loadmat
 
     arrays = {}
@@ -80,7 +80,7 @@ def read_mat(files: Sequence[Path]) -> Arrays:
 
 
 def read_amat(files: Sequence[Path]) -> Arrays:
-    """MRBI: text, a row of 784 shares of white and a label; the last 2,000 rows to train on are to validate on."""
+    """MRBI: text files with 784 gray values and a label in each row. The last 2,000 training rows are for validation."""
     (x, y), (x_test, y_test) = map(_table, files)
     n_train = max(1, len(y) - 2000)
     parts = {"x_train": x[:n_train], "y_train": y[:n_train], "x_test": x_test, "y_test": y_test}
@@ -103,5 +103,5 @@ def _table(file: Path) -> tuple[Array, Array]:
 def _reading(file: Path) -> Iterator[None]:
     try:
         yield
-    except Exception as error:  # what a damaged file makes of a parser can be any
+    except Exception as error:  # a corrupt file can cause any error in a parser
         raise ManyarmsError(f"{file} cannot be read: {type(error).__name__}: {error}") from error

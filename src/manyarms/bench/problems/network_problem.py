@@ -1,4 +1,4 @@
-"""Problems that really train: the networks of Wang, Geng and Rudin on images, in slices, with PyTorch."""
+"""Networks on images that are trained in slices, with PyTorch: the problems of Wang, Geng and Rudin."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .images import Array, Images
 if TYPE_CHECKING:
     import torch
 
-_AT_ONCE = 1000  # images that are classified together
+_CHUNK = 1000  # images that are classified together
 
 
 class Training:
-    """A network in training. It can be paused, pickled and gone on with, and ends the same however it is sliced.
+    """A network in training. It can be paused, pickled and resumed, and the result does not depend on the slices.
 
     Attributes:
-        network: a `torch.nn.Sequential`.
-        iterations: so many were made.
-        diverged: the loss was not finite; there is no more training.
+        network: A `torch.nn.Sequential`.
+        iterations: Number of iterations so far.
+        diverged: Whether the loss was not finite, which ends the training.
     """
 
     def __init__(self, architecture: Architecture, config: Config, images: Images, seed: int) -> None:
@@ -37,11 +37,11 @@ class Training:
         with _generator(None, seed):
             self.network = architecture.network(config, images.shape, images.n_classes)
             self._generator = torch.get_rng_state()
-        self._optimiser = architecture.optimiser(config, self.network)
-        self.diverged = self._optimiser is None
+        self._optimizer = architecture.optimizer(config, self.network)
+        self.diverged = self._optimizer is None
 
     def run(self, images: Images, until: int, total: int) -> None:
-        """Train until there were so many iterations, of a training that is `total` long."""
+        """Train until iteration `until` of a training with `total` iterations."""
         torch = _torch()
         size = self._architecture.batch_size(self._config)
         with _generator(self._generator):
@@ -54,36 +54,36 @@ class Training:
 
     def _descend(self, x: Array, y: Array, share: float) -> None:
         torch = _torch()
-        assert self._optimiser is not None
-        for group in self._optimiser.param_groups:
+        assert self._optimizer is not None
+        for group in self._optimizer.param_groups:
             group["lr"] = self._architecture.rate(self._config, share)
         loss = torch.nn.functional.cross_entropy(self.network(_pixels(x)), torch.from_numpy(y.astype(np.int64)))
-        self._optimiser.zero_grad()
+        self._optimizer.zero_grad()
         loss.backward()
-        self._optimiser.step()
+        self._optimizer.step()
         self.diverged = not math.isfinite(loss.item())
 
     def accuracy(self, x: Array, y: Array) -> float:
-        """The share of images that it classifies as labelled."""
+        """The share of images that it classifies correctly."""
         torch = _torch()
         self.network.eval()
         with torch.no_grad(), _one_thread():
-            parts = [self.network(_pixels(x[at : at + _AT_ONCE])).argmax(1) for at in range(0, len(x), _AT_ONCE)]
+            parts = [self.network(_pixels(x[at : at + _CHUNK])).argmax(1) for at in range(0, len(x), _CHUNK)]
         return float((torch.cat(parts).numpy() == y).mean())
 
 
 class NetworkProblem:
-    """A network to be tuned on images: `train` is for a study, `evaluate` and `start` are for a loop of one's own.
+    """A network to tune on images. Use `train` in a study, and `evaluate` or `start` in your own loop.
 
-    A step is so many iterations, each on a batch drawn at random; if the configs have `iterations`, the one step is the whole
-    training. The same seed gives the same network, in whatever slices it is trained.
+    An iteration trains on a random batch. If configs have `iterations`, a full training is one step. The same seed gives the
+    same network, regardless of the slices.
 
     Args:
-        name: for tables and plots.
-        architecture: what is trained.
-        images: to train on, to validate on: the reward is the share of these it classifies rightly.
-        max_steps: of a whole training.
-        batches: iterations of a step.
+        name: Name in tables and plots.
+        architecture: Architecture of the network.
+        images: Images. The reward is the accuracy on the validation images.
+        max_steps: Steps of a full training.
+        batches: Iterations per step.
     """
 
     def __init__(self, name: str, architecture: Architecture, images: Images, max_steps: int, batches: int = 1) -> None:
@@ -93,25 +93,27 @@ class NetworkProblem:
         self._architecture = architecture
 
     def iterations(self, config: Config, steps: int) -> int:
-        """How many there are in so many steps."""
+        """Number of iterations in this many steps."""
         return steps * int(config.get("iterations", self.batches))
 
     def start(self, config: Config, seed: int) -> Training:
-        """The network of a config, untrained."""
+        """The untrained network of a config."""
         return Training(self._architecture, config, self.images, seed)
 
     def advance(self, training: Training, config: Config, steps: int) -> float | None:
-        """Train until there were so many steps; gives the accuracy on the validation images, None where the loss diverged."""
+        """Train up to this many steps and return the validation accuracy; None if the loss diverged."""
         training.run(self.images, self.iterations(config, steps), self.iterations(config, self.max_steps))
         return None if training.diverged else training.accuracy(self.images.x_valid, self.images.y_valid)
 
     def evaluate(self, config: Config, steps: int, seed: int) -> float | None:
-        """The accuracy on the validation images after so many steps; None where the loss diverged."""
+        """The validation accuracy after this many steps; None if the loss diverged."""
         return self.advance(self.start(config, seed), config, steps)
 
     def train(self, pull: RunningPull) -> dict[str, float]:
-        """A slice of training: the function of a study. It saves the `Training`, and its cost is in iterations."""
-        training: Training = pull.load() or self.start(pull.config, pull.seed)
+        """Train a slice, for a study. It saves the `Training`, and its cost is in iterations."""
+        training: Training | None = pull.load()
+        if training is None:
+            training = self.start(pull.config, pull.seed)
         before = training.iterations
         accuracy = self.advance(training, pull.config, pull.stop)
         if accuracy is None:
@@ -124,11 +126,11 @@ def mnist_mlp(images: Images | None = None, setting: str = "B", max_steps: int =
     """The MLP of section 3.3.1, for MNIST.
 
     Args:
-        images: by default those of `load_images("mnist")`.
-        setting: "B", where the study decides how long each arm is trained, or "A", where that is one more parameter, from
-            30/243 of the longest training to all of it, and an arm is one step.
-        max_steps: of the longest training.
-        batches: iterations of a step.
+        images: Images. By default those of `load_images("mnist")`.
+        setting: With "B", the study decides how long each arm is trained. With "A", the length is a parameter, from 30/243 of
+            the longest training to all of it, and an arm has one step.
+        max_steps: Steps of the longest training.
+        batches: Iterations per step.
     """
     longest = _longest(setting, max_steps, batches)
     architecture = Mlp(None if longest is None else (max(1, longest * 30 // 243), longest))
@@ -147,11 +149,11 @@ def cifar_cnn(
     """The CNN of table 2, for CIFAR-10, but narrower.
 
     Args:
-        images: by default those of `load_images("cifar10")`.
-        setting, max_steps, batches: as in `mnist_mlp`; the lengths in "A" are fifteenths of the longest, as in the paper.
-        channels: of each convolution; 200 in the paper.
-        hidden: units of the dense layer; 512 in the paper.
-        batch: images of an iteration.
+        images: Images. By default those of `load_images("cifar10")`.
+        setting, max_steps, batches: As in `mnist_mlp`. The lengths in "A" are fifteenths of the longest one, as in the paper.
+        channels: Channels of each convolution; 200 in the paper.
+        hidden: Units of the dense layer; 512 in the paper.
+        batch: Images per iteration.
     """
     longest = _longest(setting, max_steps, batches)
     architecture = Cnn(cifar_space(longest), channels, hidden, batch)
@@ -167,14 +169,14 @@ def svhn_cnn(
     hidden: int = 128,
     batch: int = 50,
 ) -> NetworkProblem:
-    """The CNN of table 1, for SVHN, but narrower. Arguments are those of `cifar_cnn`; images by `load_images("svhn")`."""
+    """The CNN of table 1, for SVHN, but narrower. Arguments are as in `cifar_cnn`, with images of `load_images("svhn")`."""
     longest = _longest(setting, max_steps, batches)
     architecture = Cnn(svhn_space(longest), channels, hidden, batch)
     return _problem("CNN, SVHN", architecture, images or load_images("svhn"), longest, max_steps, batches)
 
 
 def _longest(setting: str, max_steps: int, batches: int) -> int | None:
-    """The iterations of the longest training if its length is tuned, else None."""
+    """The iterations of the longest training if its length is tuned, or else None."""
     checks.one_of("setting", setting, ("A", "B"))
     iterations = checks.whole("max_steps", max_steps, 1) * checks.whole("batches", batches, 1)
     return iterations if setting == "A" else None
@@ -192,12 +194,12 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError('problems that train need PyTorch: pip install "manyarms[torch]"') from None
+        raise ImportError('Problems with networks need PyTorch: pip install "manyarms[torch]"') from None
     return torch
 
 
 def _pixels(x: Array) -> torch.Tensor:
-    """Rows x channels x height x width, whole numbers as shares of 255."""
+    """A tensor of rows x channels x height x width. Integers are divided by 255."""
     x = x[..., None] if x.ndim == 3 else x
     scale = 255.0 if np.issubdtype(x.dtype, np.integer) else 1.0
     tensor: torch.Tensor = _torch().from_numpy(np.ascontiguousarray(x)).permute(0, 3, 1, 2).float() / scale
@@ -206,7 +208,7 @@ def _pixels(x: Array) -> torch.Tensor:
 
 @contextlib.contextmanager
 def _generator(state: Any, seed: int = 0) -> Iterator[None]:
-    """PyTorch's generator in this state, or begun with the seed; afterwards as it was. On one thread."""
+    """Set the random state of PyTorch, or seed it, and restore it afterwards. On one thread."""
     torch = _torch()
     with torch.random.fork_rng(devices=[]), _one_thread():
         if state is None:
@@ -218,7 +220,7 @@ def _generator(state: Any, seed: int = 0) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """More than one would add up in another order, hence to other sums."""
+    """Use one thread, because several would sum in another order and give other results."""
     torch = _torch()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Where the best and the middling values of a problem can only be measured: random configs first, then mutants of the best."""
+"""Measures the best and the typical value of a problem: first with random configs, then with mutants of the best ones."""
 
 from __future__ import annotations
 
@@ -15,34 +15,39 @@ _PARENTS = 20
 
 
 class Measurable(Protocol):
-    """A problem whose values can be asked for many at a time."""
+    """A problem that returns the values of many configs at once."""
 
     space: Any
 
     def values(self, configs: Sequence[Any]) -> NDArray[np.float64]:
-        """What each config is worth."""
+        """The value of each config."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What was found: an estimate from below of the best value, and the median of the random configs."""
+    """Reference values of a problem.
+
+    Attributes:
+        best: The largest value that was found, which is a lower bound of the best value.
+        typical: The median value of the random configs.
+        config: The config with the largest value.
+    """
 
     best: float
     typical: float
     config: Any
-    """The one that is worth most."""
 
 
 def survey(problem: Measurable, n: int, rounds: int = 10, seed: int = 0) -> Survey:
-    """The best and the middling value of a problem.
+    """Measure the best and the typical value of a problem.
 
     Args:
-        problem: with `values`.
-        n: random configs.
-        rounds: of local search after them: each tries ten mutants of each of the twenty best configs so far.
-        seed: of the configs.
+        problem: A problem with `values`.
+        n: Number of random configs.
+        rounds: Rounds of local search. Each tries ten mutants of each of the twenty best configs so far.
+        seed: Random seed.
     """
-    rng = np.random.default_rng([checks.whole("seed", seed, 0), 2])  # not the stream that strategies draw arms from
+    rng = np.random.default_rng([checks.whole("seed", seed, 0), 2])  # another stream than that of strategies with this seed
     configs = [problem.space.sample(rng) for _ in range(checks.whole("n", n, 1))]
     values = problem.values(configs)
     typical = float(np.median(values))
