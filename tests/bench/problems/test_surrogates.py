@@ -155,7 +155,7 @@ def test_without_onnxruntime_or_the_files_it_says_what_to_do(monkeypatch, tmp_pa
         rbv2_xgboost(12)
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ImportError, match='the surrogate needs onnxruntime: pip install "manyarms\\[onnx\\]"'):
+    with pytest.raises(ImportError, match='The surrogate needs onnxruntime: pip install "manyarms\\[onnx\\]"'):
         rbv2_xgboost(12)
 
 
