@@ -1,7 +1,7 @@
 """How a Cascade shares its pulls among the algorithms, by picker: the plot of docs/strategies/cascade.md.
 
-Three algorithms whose random configs have rewards of another mean and spread each: "steady" has the best mean, "wide" the best
-configs, and "poor" neither. On the left is one search with ERUCB, on the right one with UCB1.
+There are three algorithms, whose random configs have rewards with different means and variances: "steady" has the best mean,
+"wide" the best configs, and "poor" neither. The left panel shows a search with ERUCB, the right panel one with UCB1.
 """
 
 from __future__ import annotations

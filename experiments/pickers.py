@@ -1,7 +1,8 @@
 """Table 1 and figure 1 of the ER-UCB paper: seven Gaussian arms, of which the first is rarely good, and then best.
 
-Its mean is among the lowest, its spread the largest, so that the best reward of many trials is nearly always its own. Measured
-are the share of trials on it, and the best reward; then the share as theta, gamma and beta of `ERUCB` change, one at a time.
+Its mean is among the lowest and its variance is the largest, so that the best of many rewards almost always comes from it.
+The tables show the share of trials on this arm and the best reward, and the share for other values of theta, gamma and beta
+of `ERUCB`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How each strategy spends its steps: the plots of docs/strategies/, one for each page.
 
-On the left is one search, pull by pull: the lower a pull, the better its arm; the darker, the further the arm is trained.
-On the right is the arm that would be recommended, beside that of RandomSearch: the mean over the seeds, each with a
-landscape of its own, and its standard error.
+The left panel shows one search, pull by pull: the lower a pull, the better its arm; the darker, the longer the arm is
+trained. The right panel compares the recommended arm with that of RandomSearch: the mean over seeds, each with its own
+landscape, and its standard error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Regrets = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Coins(Repeats):
-    """Arms that pay 0 or 1, their means uniform: every step is a draw. Random search draws each arm nine times."""
+    """Bernoulli arms with uniform means. Every step is a draw. Random search draws each arm nine times."""
 
     max_steps = 9
 
@@ -62,7 +62,7 @@ def coins(seed: int) -> Problem:
 
 @dataclass(frozen=True)
 class Portrait:
-    """Who is shown, on which problem, with which settings."""
+    """A strategy, its problem and its settings."""
 
     strategy: Callable[..., Any]
     problem: Callable[[int], Problem] = slow
@@ -86,7 +86,7 @@ PORTRAITS = {  # by plot
 
 @dataclass(frozen=True)
 class Search:
-    """What happened in one search."""
+    """The course of one search."""
 
     pulls: list[tuple[int, int]]  # arm and steps, in order
     parents: list[tuple[int, ...]]  # by arm
@@ -158,7 +158,7 @@ def draw(name: str, searches: Sequence[Search], at_random: Sequence[Search]) -> 
     for panel, title in ((left, "the pulls of one search"), (right, f"what it would recommend, mean of {len(searches)}")):
         panel.set(xlabel="steps spent", xlim=(0, BUDGET), ylim=(0, _TOP))
         panel.set_title(title, loc="left", fontsize="medium")
-    left.set_ylabel("regret of the arm in %\n(100: a middling random one)")
+    left.set_ylabel("regret of the arm in %\n(100: the median random one)")
     right.legend(loc="upper right")
     handles = left.get_legend_handles_labels()[0]
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), handlelength=1.2, columnspacing=1.4)
@@ -174,7 +174,7 @@ def row(name: str, searches: Sequence[Search], at_random: Sequence[Search]) -> t
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of plots, by default all: {', '.join(PORTRAITS)}")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"names of plots (default: all): {', '.join(PORTRAITS)}")
     arguments = parser.parse_args()
     names = arguments.names or list(PORTRAITS)
     if unknown := set(names) - set(PORTRAITS):

@@ -1,7 +1,8 @@
 """D-TTTS on reservoirs from easy to hard: how many arms it samples, and how good the recommended one is.
 
-Rewards are Bernoulli. The regret is the best mean there is minus that of the recommended arm. DTTTS and InfiniteUCBE get one
-draw a pull. Hyperband (1 to 27 steps, eta 3) and RandomSearch (10 steps an arm) get the mean of all draws of the arm so far.
+Rewards are Bernoulli. The regret is the best possible mean minus that of the recommended arm. DTTTS and InfiniteUCBE get one
+draw per pull. Hyperband (1 to 27 steps, eta 3) and RandomSearch (10 steps per arm) get the mean of all draws of the arm so
+far.
 """
 
 from __future__ import annotations

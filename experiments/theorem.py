@@ -1,4 +1,4 @@
-"""Theorem 3.4 of the Mutant-UCB paper: the regret of ∞-UCB-E, measured, beside the bound and beside 1 / (K + 1).
+"""Theorem 3.4 of the Mutant-UCB paper: the measured regret of ∞-UCB-E, compared with the bound and with 1 / (K + 1).
 
 The arms are Bernoulli, with means uniform on [0, 1]. The regret is 1 minus the mean of the recommended arm.
 """
@@ -20,7 +20,7 @@ ALPHA = 0.19  # the library's default, just under the theorem's 1/5
 
 @dataclass(frozen=True)
 class Setting:
-    """K and E; None is the theory's."""
+    """K and E. None means the value of the theory."""
 
     name: str
     initial: int | None

@@ -46,7 +46,7 @@ def network():
 
 @pytest.fixture
 def trees(monkeypatch, tmp_path):
-    """On a made-up table, so that it needs no data folder: two classes that a checkerboard tells apart."""
+    """On a made-up table, so that it needs no data directory: two classes that a checkerboard tells apart."""
     need_sklearn()
     rng = np.random.default_rng(0)
     x = rng.random((900, 4)).round(4)

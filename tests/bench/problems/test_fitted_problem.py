@@ -1,4 +1,4 @@
-"""Problems whose models train as they are asked: they go on where they were, and give the same in whatever slices."""
+"""Problems whose models are trained on demand: they continue where they stopped, and slices do not matter."""
 
 from __future__ import annotations
 
