@@ -59,7 +59,7 @@ def make_space(shape: tuple[int, int, int], nodes: int) -> networks.NetworkSpace
 
 
 def main() -> None:
-    """Search; in a folder with a search, go on with it."""
+    """Search, or resume the search in the folder."""
     arguments = options()
     folder, scale = arguments.folder, Scale.of(arguments)
     data = images(scale)
