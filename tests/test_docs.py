@@ -1,4 +1,4 @@
-"""Every example of the README and of docs/ runs, and prints what the page says it prints.
+"""Every example of the README, of CONTRIBUTING.md and of docs/ runs, and prints what the page says it prints.
 
 A page's ```python blocks run in order in one namespace; ```python no-run is left alone, and ```python title="train.py" is saved
 as that file too. An ```output block after one is what it must print. On the first pages, the commands of ```console blocks run
@@ -27,7 +27,7 @@ from commands import quick_directory
 from manyarms import cli, strategies
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 """The pages that are generated from docstrings, whose examples are doctests."""
 COMMANDS = ROOT / "docs" / "command-line.md"
@@ -180,6 +180,18 @@ def test_every_strategy_has_a_page_with_a_plot_an_example_and_all_its_options(na
 @pytest.mark.parametrize("page", COVERS, ids=lambda page: page.name)
 def test_the_page_of_a_strategy_is_named_after_it(page):
     assert page.stem.replace("-", "") in [name.lower() for name in COVERS[page]]
+
+
+def test_the_citation_names_the_papers_that_strategies_come_from():
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0" and citation["title"] == "manyarms" and citation["message"]
+    assert citation["authors"] == [{"name": "The manyarms developers"}]
+    assert len(citation["references"]) == 5
+    for paper in citation["references"]:
+        assert paper["type"] == "article" and paper["title"] and all("family-names" in author for author in paper["authors"])
+        named = [name for name in re.findall(r"\w+", paper["notes"]) if hasattr(strategies, name)]
+        assert named, f"the notes of {paper['title']!r} must name the strategies that come from it"
 
 
 @pytest.mark.usefixtures("workplace")
