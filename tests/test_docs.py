@@ -1,9 +1,9 @@
 """Every example of the README, of CONTRIBUTING.md and of docs/ runs, and prints what the page says it prints.
 
-A page's ```python blocks run in order in one namespace; ```python no-run is left alone, and ```python title="train.py" is saved
-as that file too. An ```output block after one is what it must print. On the first pages, the commands of ```console blocks run
-between them, so that these pages can be pasted from top to bottom in an empty directory. The page on the command line has its
-own test.
+The ```python blocks of a page run in order in one namespace. A ```python no-run block is skipped, and a block with
+title="train.py" is also saved as that file. An ```output block shows what the block before it must print. On the pages for new
+users, the commands of ```console blocks run too, so that a page can be pasted from top to bottom into an empty directory. The
+page on the command line has its own test.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST = [
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("index", "first-search", "fit-a-table", "scikit-learn")),
 ]
-"""The pages that new users read first: their commands run, and none of their examples prints a warning."""
+"""The pages for new users: their commands run, and no example prints a warning."""
 FROM_OPTUNA = ROOT / "docs" / "from-optuna.md"
 COMPARE = ROOT / "examples" / "optuna" / "compare.py"
 PORTS = sorted(set(COMPARE.parent.glob("*.py")) - {COMPARE})
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 
 @pytest.fixture
 def workplace(monkeypatch):
-    """A temporary working directory, also for the temporary files of examples."""
+    """A temporary working directory that also holds the temporary files of examples."""
     with quick_directory() as directory:
         monkeypatch.chdir(directory)
         monkeypatch.setattr(tempfile, "tempdir", directory)
@@ -55,7 +55,7 @@ def workplace(monkeypatch):
 
 
 def blocks(page):
-    """The fenced blocks: kind, first line, text."""
+    """The fenced blocks: their kind, first line and text."""
     text = page.read_text()
     for match in re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield match[1].strip(), text.count("\n", 0, match.start()) + 1, match[2]
@@ -63,7 +63,7 @@ def blocks(page):
 
 def run(block, line, page, namespace):
     """What the block printed."""
-    code = compile("\n" * line + block, str(page), "exec")  # so that tracebacks point into the page
+    code = compile("\n" * line + block, str(page), "exec")  # tracebacks show the line of the page
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, namespace)
     return printed.getvalue()
@@ -90,7 +90,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_says(page):
 
 
 def run_console(text, place):
-    """Run the commands of a block, and compare what they print where the page says it and it does not depend on time."""
+    """Run the commands of a block. Compare what they print with the page, unless it depends on time."""
     for command, expected in steps(text):
         program, *arguments = shlex.split(re.sub(r"--time \S+", "--budget 2 --families linear naive_bayes", command))
         if program in ("pip", "make"):
@@ -119,7 +119,7 @@ def test_no_page_installs_the_package_from_an_index_where_it_is_not_yet(page):
 
 
 def rounded(text):
-    """With six digits of each number: the last ones differ from machine to machine."""
+    """The text with numbers rounded to six digits, because the last digits differ between machines."""
     return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text.rstrip())
 
 
@@ -133,7 +133,7 @@ def headings(page):
 
 
 def anchors(page):
-    """What links can point to: headings as GitHub spells them."""
+    """The anchors of a page: its headings as GitHub writes them."""
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings(page)}
 
 
@@ -158,7 +158,7 @@ def test_every_public_name_is_in_the_api_reference(module):
 
 
 MADE = [name for name in strategies.__all__ if hasattr(getattr(strategies, name), "plan") and name != "ExtendedStrategy"]
-COVERS = {  # by page: the strategies with their names in its headings
+COVERS = {  # by page: the strategies that its headings name
     page: [name for name in MADE if any(name in re.findall(r"\w+", heading) for heading in headings(page))]
     for page in sorted(STRATEGIES.with_suffix("").glob("*.md"))
 }
@@ -255,14 +255,14 @@ def test_without_optuna_the_comparison_says_what_to_install():
 
 
 def steps(console):
-    """The commands of a block, each with what it printed."""
+    """The commands of a block, each with the output that the page shows."""
     for step in re.split(r"^\$ ", console, flags=re.MULTILINE)[1:]:
         command, _, expected = step.partition("\n")
         yield command, expected
 
 
 def settled(printed):
-    """Without what differs from time to time: how long things took, names of checkpoints and where they are, spaces."""
+    """The lines without what differs between runs: durations, names and paths of checkpoints, and spaces."""
     printed = re.sub(r"\S*/(manyarms\.db-checkpoints/)", r"\1", printed)
     printed = re.sub(r"(checkpoints/train-)[0-9a-f]{16}(/arm-\d+-step-\d+-)[0-9a-f]{8}", r"\1\2", printed)
     printed = re.sub(r'"seconds": \S+|[\d.,]+ ms|[\d.,]+×|in \S+ seconds$', "", printed, flags=re.MULTILINE)
