@@ -1,73 +1,95 @@
-# make demo        set up, then find a model for a real table, and predict with it
-# make test        set up, then format, lint, types and all tests but the slow ones
-# make test-slow   the slow tests
-# make peers       the tests of the race, with the other libraries installed
-# make benchmarks  what the speed targets are measured with, peers beside
-# make clean       remove what was set up
+# `make` alone lists the targets. Each target creates the virtual environment that it needs.
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
-PIP := $(RUN)/python -m pip --quiet --disable-pip-version-check
+PIP := -m pip --quiet --disable-pip-version-check
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: setup demo test lint types unit core peers test-slow benchmarks format clean
+.PHONY: help setup demo test lint types docs unit dist core test-slow test-lowest peers benchmarks format clean
 
-setup: $(VENV)/ready
+help:
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="	" read -r name text; do printf 'make %-13s%s\n' "$$name" "$$text"; done
+
+setup: $(VENV)/ready  ## create the environment for development in .venv
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade "pip>=25.1"
-	$(PIP) install --constraint constraints.txt --editable ".[all,torch]" --group dev
+	$(RUN)/python $(PIP) install --upgrade "pip>=25.1"
+	$(RUN)/python $(PIP) install --constraint constraints.txt --editable ".[all,torch]" --group dev
 	touch $@
 
-demo: setup
+demo: setup  ## fit a model to a real table, and predict with it
 	$(THREADS) $(RUN)/python examples/table.py
 
-test: lint types unit core
+test: lint types docs unit core  ## run all checks, except the slow tests
 
-lint: setup
+lint: setup  ## check formatting and style
 	$(RUN)/ruff format --check .
 	$(RUN)/ruff check .
 
-# Again for Windows: what only POSIX has is unknown there.
-types: setup
+# The second run is for Windows, where the parts of the standard library that only POSIX has are unknown.
+types: setup  ## check types, for Linux and for Windows
 	$(RUN)/mypy
 	$(RUN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
-unit: setup
+# Without --quiet, which would hide the warnings that --strict counts. The variable silences an announcement of the theme.
+docs: setup  ## build the documentation site into site/, and check its links
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
+
+unit: setup  ## run the tests
 	$(THREADS) $(RUN)/python -m pytest --numprocesses 2 --dist worksteal
 
-# The library without any of its extras: it must install, import and tune a plain function.
-core: $(VENV)-core/ready
+dist: setup  ## build the wheel and the source distribution into dist/, and check them
+	rm -rf dist
+	$(RUN)/python -m build
+	$(RUN)/twine check --strict dist/*
+
+# The wheel without extras must install, import and tune a plain function. Later runs replace only the wheel itself.
+core: dist $(VENV)-core/ready  ## install the wheel without extras in its own environment, and try it
+	$(VENV)-core/bin/python $(PIP) install --force-reinstall --no-deps dist/*.whl
+	$(VENV)-core/bin/manyarms --version
 	$(VENV)-core/bin/python examples/plain_function.py
 	$(VENV)-core/bin/python -m pytest tests/test_core_install.py
 
-$(VENV)-core/ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)-core
-	$(VENV)-core/bin/python -m pip --quiet --disable-pip-version-check install . pytest pytest-timeout
+$(VENV)-core/ready: pyproject.toml | dist
+	$(PYTHON) -m venv --clear $(VENV)-core
+	$(VENV)-core/bin/python $(PIP) install dist/*.whl pytest pytest-timeout
 	touch $@
 
-# The adapters of the race, with the other libraries installed, which must live beside NumPy 1 (DEHB).
-peers: $(VENV)-peers/ready
+test-slow: setup  ## run the slow tests
+	$(THREADS) $(RUN)/python -m pytest -m slow --timeout 3600
+
+test-lowest: $(VENV)-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows
+	$(THREADS) $(VENV)-lowest/bin/python -m pytest --numprocesses 2 --dist worksteal
+
+# PyTorch is installed first, by pip, at the version of constraints.txt: uv may not find the build for the CPU alone.
+$(VENV)-lowest/ready: pyproject.toml constraints.txt | setup
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-lowest/bin/python $(PIP) install --upgrade "pip>=25.1"
+	$(VENV)-lowest/bin/python $(PIP) install --constraint constraints.txt torch
+	$(RUN)/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct \
+	  --constraint constraints.txt --requirement pyproject.toml --extra all "xgboost-cpu>=2.1"
+	$(VENV)-lowest/bin/python $(PIP) install --no-deps --editable .
+	$(VENV)-lowest/bin/python $(PIP) install --group test
+	touch $@
+
+# The other libraries have an environment of their own because DEHB needs NumPy 1.
+peers: $(VENV)-peers/ready  ## run the tests of the race with the other libraries installed
 	$(THREADS) $(VENV)-peers/bin/python -m pytest tests/bench/race
 
 $(VENV)-peers/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-peers
-	$(VENV)-peers/bin/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt \
-	  --editable ".[race,peers]" pytest pytest-timeout hypothesis
+	$(VENV)-peers/bin/python $(PIP) install --constraint constraints.txt --editable ".[race,peers]" pytest pytest-timeout hypothesis
 	touch $@
 
-test-slow: setup
-	$(THREADS) $(RUN)/python -m pytest -m slow --timeout 3600
-
-benchmarks: setup
-	$(PIP) install --constraint constraints.txt --group benchmark
+benchmarks: setup  ## measure speed, compared with other libraries
+	$(RUN)/python $(PIP) install --constraint constraints.txt --group benchmark
 	for name in decisions deciding strategies partitions storage workers resume simulated halving sklearn_overhead networks; do $(THREADS) $(RUN)/python benchmarks/$$name.py || exit 1; done
 
-format: setup
+format: setup  ## format the code and fix what ruff can fix
 	$(RUN)/ruff format .
 	$(RUN)/ruff check --fix .
 
-clean:
-	rm -rf $(VENV) $(VENV)-core $(VENV)-peers table-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+clean:  ## remove the environments and everything that was built
+	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest $(VENV)-peers table-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site

@@ -1,4 +1,4 @@
-"""The library alone: it imports fast and quietly, and tunes a plain function without any of its extras."""
+"""The library without any of its extras: it imports quickly and tunes a plain function."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ def run(code: str) -> str:
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.strip()
+
+
+def test_the_installed_package_has_its_version_its_command_and_its_types():
+    code = """
+import importlib.metadata, importlib.resources
+from manyarms.version import __version__
+print(importlib.metadata.version("manyarms") == __version__)
+print([entry.value for entry in importlib.metadata.entry_points(group="console_scripts", name="manyarms")])
+print(importlib.resources.files("manyarms").joinpath("py.typed").is_file())
+"""
+    assert run(code).splitlines() == ["True", "['manyarms.cli:main']", "True"]
 
 
 def test_importing_the_library_imports_neither_extras_nor_slow_parts():

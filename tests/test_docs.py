@@ -1,14 +1,15 @@
-"""Every example of the README and of docs/ runs, and prints what the page says it prints.
+"""Every example of the README, of CONTRIBUTING.md and of docs/ runs, and prints what the page says it prints.
 
-A page's ```python blocks run in order in one namespace; ```python no-run is left alone, and ```python title="train.py" is saved
-as that file too. An ```output block after one is what it must print. On the first pages, the commands of ```console blocks run
-between them, so that these pages can be pasted from top to bottom in an empty directory. The page on the command line has its
-own test.
+The ```python blocks of a page run in order in one namespace. A ```python no-run block is skipped, and a block with
+title="train.py" is also saved as that file. An ```output block shows what the block before it must print. On the pages for new
+users, the commands of ```console blocks run too, so that a page can be pasted from top to bottom into an empty directory. The
+page on the command line has its own test.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import inspect
 import io
@@ -26,14 +27,16 @@ from commands import quick_directory
 from manyarms import cli, strategies
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
+"""The pages that are generated from docstrings, whose examples are doctests."""
 COMMANDS = ROOT / "docs" / "command-line.md"
 STRATEGIES = ROOT / "docs" / "strategies.md"
 FIRST = [
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("index", "first-search", "fit-a-table", "scikit-learn")),
 ]
-"""The pages that new users read first: their commands run, and none of their examples prints a warning."""
+"""The pages for new users: their commands run, and no example prints a warning."""
 FROM_OPTUNA = ROOT / "docs" / "from-optuna.md"
 COMPARE = ROOT / "examples" / "optuna" / "compare.py"
 PORTS = sorted(set(COMPARE.parent.glob("*.py")) - {COMPARE})
@@ -43,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 
 @pytest.fixture
 def workplace(monkeypatch):
-    """A temporary working directory, also for the temporary files of examples."""
+    """A temporary working directory that also holds the temporary files of examples."""
     with quick_directory() as directory:
         monkeypatch.chdir(directory)
         monkeypatch.setattr(tempfile, "tempdir", directory)
@@ -52,7 +55,7 @@ def workplace(monkeypatch):
 
 
 def blocks(page):
-    """The fenced blocks: kind, first line, text."""
+    """The fenced blocks: their kind, first line and text."""
     text = page.read_text()
     for match in re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield match[1].strip(), text.count("\n", 0, match.start()) + 1, match[2]
@@ -60,7 +63,7 @@ def blocks(page):
 
 def run(block, line, page, namespace):
     """What the block printed."""
-    code = compile("\n" * line + block, str(page), "exec")  # so that tracebacks point into the page
+    code = compile("\n" * line + block, str(page), "exec")  # tracebacks show the line of the page
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, namespace)
     return printed.getvalue()
@@ -87,7 +90,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_says(page):
 
 
 def run_console(text, place):
-    """Run the commands of a block, and compare what they print where the page says it and it does not depend on time."""
+    """Run the commands of a block. Compare what they print with the page, unless it depends on time."""
     for command, expected in steps(text):
         program, *arguments = shlex.split(re.sub(r"--time \S+", "--budget 2 --families linear naive_bayes", command))
         if program in ("pip", "make"):
@@ -116,7 +119,7 @@ def test_no_page_installs_the_package_from_an_index_where_it_is_not_yet(page):
 
 
 def rounded(text):
-    """With six digits of each number: the last ones differ from machine to machine."""
+    """The text with numbers rounded to six digits, because the last digits differ between machines."""
     return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text.rstrip())
 
 
@@ -130,12 +133,12 @@ def headings(page):
 
 
 def anchors(page):
-    """What links can point to: headings as GitHub spells them."""
+    """The anchors of a page: its headings as GitHub writes them."""
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings(page)}
 
 
 def test_every_page_has_an_example_and_its_links_lead_somewhere():
-    for page in PAGES[1:]:
+    for page in set(PAGES[1:]) - set(REFERENCE):
         assert any(kind.startswith("python") for kind, _, _ in blocks(page)), page
     for page in PAGES:
         for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose(page)):
@@ -144,8 +147,18 @@ def test_every_page_has_an_example_and_its_links_lead_somewhere():
             assert not anchor or anchor in anchors(there), f"{page} links to {target}#{anchor}"
 
 
+@pytest.mark.parametrize(
+    "module", ["manyarms", "manyarms.sklearn", "manyarms.networks", "manyarms.testing", "manyarms.bench.problems"]
+)
+def test_every_public_name_is_in_the_api_reference(module):
+    documented = {name for page in REFERENCE for name in re.findall(r"^::: (\S+)$", page.read_text(), re.MULTILINE)}
+    names = {f"{module}.{name}" for name in importlib.import_module(module).__all__ if name != "__version__"}
+    missing = set() if module in documented else names - documented
+    assert not missing, f"add to a page of docs/reference: {sorted(missing)}"
+
+
 MADE = [name for name in strategies.__all__ if hasattr(getattr(strategies, name), "plan") and name != "ExtendedStrategy"]
-COVERS = {  # by page: the strategies with their names in its headings
+COVERS = {  # by page: the strategies that its headings name
     page: [name for name in MADE if any(name in re.findall(r"\w+", heading) for heading in headings(page))]
     for page in sorted(STRATEGIES.with_suffix("").glob("*.md"))
 }
@@ -167,6 +180,18 @@ def test_every_strategy_has_a_page_with_a_plot_an_example_and_all_its_options(na
 @pytest.mark.parametrize("page", COVERS, ids=lambda page: page.name)
 def test_the_page_of_a_strategy_is_named_after_it(page):
     assert page.stem.replace("-", "") in [name.lower() for name in COVERS[page]]
+
+
+def test_the_citation_names_the_papers_that_strategies_come_from():
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0" and citation["title"] == "manyarms" and citation["message"]
+    assert citation["authors"] == [{"name": "The manyarms developers"}]
+    assert len(citation["references"]) == 5
+    for paper in citation["references"]:
+        assert paper["type"] == "article" and paper["title"] and all("family-names" in author for author in paper["authors"])
+        named = [name for name in re.findall(r"\w+", paper["notes"]) if hasattr(strategies, name)]
+        assert named, f"the notes of {paper['title']!r} must name the strategies that come from it"
 
 
 @pytest.mark.usefixtures("workplace")
@@ -230,14 +255,14 @@ def test_without_optuna_the_comparison_says_what_to_install():
 
 
 def steps(console):
-    """The commands of a block, each with what it printed."""
+    """The commands of a block, each with the output that the page shows."""
     for step in re.split(r"^\$ ", console, flags=re.MULTILINE)[1:]:
         command, _, expected = step.partition("\n")
         yield command, expected
 
 
 def settled(printed):
-    """Without what differs from time to time: how long things took, names of checkpoints and where they are, spaces."""
+    """The lines without what differs between runs: durations, names and paths of checkpoints, and spaces."""
     printed = re.sub(r"\S*/(manyarms\.db-checkpoints/)", r"\1", printed)
     printed = re.sub(r"(checkpoints/train-)[0-9a-f]{16}(/arm-\d+-step-\d+-)[0-9a-f]{8}", r"\1\2", printed)
     printed = re.sub(r'"seconds": \S+|[\d.,]+ ms|[\d.,]+×|in \S+ seconds$', "", printed, flags=re.MULTILINE)

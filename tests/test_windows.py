@@ -1,4 +1,4 @@
-"""Windows, as far as it can be tested elsewhere: nothing that it lacks is needed, and what it refuses is not tried."""
+"""What can be tested about Windows on Linux: the library needs nothing that Windows lacks, and does nothing that it forbids."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SOURCE = Path(manyarms.__file__).parent
 POSIX_ONLY = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 SUPPORT = Path(__file__).parent / "support"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{SUPPORT}{os.pathsep}{SOURCE.parent}", "PYTHONIOENCODING": "cp1252"}
-needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="its parts of Windows are made from those of Linux")
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="Windows is simulated on top of Linux")
 
 
 def start(
     code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress, filelock"
 ) -> subprocess.Popen[str]:
-    """A process that imports these modules as they are, and then sees Windows; in a group of its own."""
+    """Start a process, in its own group, that imports these modules normally and then sees a simulated Windows."""
     command = [sys.executable, "-c", f"import {first}\nimport windows\nwindows.pretend()\n{code}"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "cp1252"}
     return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, start_new_session=True, **pipes)
@@ -37,11 +37,11 @@ def run(code: str, folder: Path, **more: str) -> list[str]:
     return said.splitlines()
 
 
-# -- everything is imported
+# -- imports
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
-sys.modules["torch"] = sys.modules["matplotlib"] = None  # they would look for their parts of Windows
+sys.modules["torch"] = sys.modules["matplotlib"] = None  # they would load their own modules for Windows
 import manyarms
 for module in pkgutil.walk_packages(manyarms.__path__, "manyarms."):
     if not module.name.endswith("__main__") and not module.name.startswith("manyarms.bench.race.peers."):
@@ -53,7 +53,7 @@ for module in pkgutil.walk_packages(manyarms.__path__, "manyarms."):
 
 
 @needs_linux
-def test_every_module_is_imported_without_what_only_posix_has(tmp_path):
+def test_every_module_can_be_imported_without_the_modules_of_posix(tmp_path):
     lines = run(
         IMPORT_ALL, tmp_path, first="sklearn.ensemble, sklearn.linear_model, pyarrow.parquet, pandas, sqlalchemy, rich.progress"
     )
@@ -62,7 +62,7 @@ def test_every_module_is_imported_without_what_only_posix_has(tmp_path):
 
 
 def unguarded_imports(body: list[ast.stmt]) -> set[str]:
-    """The modules that these statements import, except below a condition, in a `try`, or in a function."""
+    """The modules that these statements import unconditionally: not below `if` or `try`, and not in a function."""
     found = set()
     for statement in body:
         if isinstance(statement, ast.Import):
@@ -75,20 +75,20 @@ def unguarded_imports(body: list[ast.stmt]) -> set[str]:
 
 
 @pytest.mark.parametrize("module", sorted(POSIX_ONLY))
-def test_an_import_of_what_only_posix_has_is_found(module):
+def test_an_unconditional_import_of_a_posix_module_is_found(module):
     for text in (f"import {module}", f"from {module} import a", f"class A:\n    import {module}.b"):
         assert unguarded_imports(ast.parse(text).body) == {module}
     assert not unguarded_imports(ast.parse(f"import sys\nif sys.platform == 'linux':\n    import {module}").body) & POSIX_ONLY
 
 
-def test_no_module_imports_what_only_posix_has_without_a_condition():
+def test_no_module_imports_a_posix_module_unconditionally():
     for file in SOURCE.rglob("*.py"):
         found = unguarded_imports(ast.parse(file.read_text(encoding="utf-8")).body) & POSIX_ONLY
         assert not found, f"{file.relative_to(SOURCE)} imports {found}"
 
 
 def text_calls_without_encoding(tree: ast.AST) -> list[int]:
-    """The lines of calls that read or write text in the encoding of the system, which on Windows is not UTF-8."""
+    """The lines of calls that read or write text in the default encoding, which is not UTF-8 on Windows."""
     lines = []
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
@@ -104,14 +104,14 @@ def text_calls_without_encoding(tree: ast.AST) -> list[int]:
     return lines
 
 
-def test_a_text_file_in_the_encoding_of_the_system_is_found():
+def test_a_text_file_in_the_default_encoding_is_found():
     text = 'open(a)\nopen(a, "rb")\nb.read_text()\nb.write_text(c, encoding="utf-8")\ngzip.open(d, "rt")\ne.open(f)'
     assert text_calls_without_encoding(ast.parse(text)) == [1, 3, 5]
 
 
-def test_every_text_file_has_its_encoding_written_down():
+def test_every_text_file_is_opened_with_an_explicit_encoding():
     for file in SOURCE.rglob("*.py"):
-        if file.name != "journals.py":  # whose argument `open` is a function of its own
+        if file.name != "journals.py":  # its argument `open` is another function
             lines = text_calls_without_encoding(ast.parse(file.read_text(encoding="utf-8")))
             assert not lines, f"{file.relative_to(SOURCE)}, lines {lines}"
 
@@ -165,7 +165,7 @@ def test_a_study_is_stored_locked_resumed_read_and_shown(tmp_path):
     lines = run(ALONE, tmp_path)
     assert lines[:3] == ["True", "30 0 0 True True", lines[2]] and lines[2].startswith("1.0 True ")
     assert {"status 0", "arms 0", "best 0", "verify 0"} <= set(lines)
-    assert any("\\u65e5\\u672c" in line for line in lines), "letters that the console does not know"
+    assert any("\\u65e5\\u672c" in line for line in lines), "characters that the console cannot show are escaped"
 
 
 WORKERS = f"""{STUDY}
@@ -221,7 +221,7 @@ def test_a_worker_dies_with_its_study(tmp_path):
     assert wait_until(lambda: not Path(f"/proc/{worker}").exists())
 
 
-# -- files of others
+# -- links
 
 JUNCTION = """
 import os

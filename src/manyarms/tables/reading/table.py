@@ -147,8 +147,8 @@ class TextFile:
     def size(self) -> tuple[float, float]:
         """The bytes of a row in memory, and about how many rows there are."""
         rows = max(_FEWEST, min(_FEW, _CELLS // len(self._names)))
-        with self._explained():
-            first = self._parse(nrows=rows, dtype=dict.fromkeys(self._text, str))
+        with self._explained(), self._kind.open(self._path) as file:
+            first = self._parse(file, nrows=rows, dtype=dict.fromkeys(self._text, str))
         if len(first) < rows:
             return frame_bytes(first) / max(len(first), 1), len(first)
         start, share = self._kind.beginning(self._path)
@@ -162,8 +162,8 @@ class TextFile:
     def draw(self, rows: int, seed: int) -> pd.DataFrame:
         """Rows drawn at random. Their fields are kept as written until all are there: types can only be told then."""
         sample = Sample(rows, seed)
-        with self._explained():
-            for chunk in self._parse(chunksize=_CHUNK, dtype=str, na_filter=False):
+        with self._explained(), self._kind.open(self._path) as file:
+            for chunk in self._parse(file, chunksize=_CHUNK, dtype=str, na_filter=False):
                 sample.add(chunk)
         self._say(f"{counted(len(sample.rows), 'row')} of {sample.seen:,}, drawn at random")
         drawn = sample.rows.to_csv(index=False, sep=self._kind.delimiter)
@@ -172,15 +172,17 @@ class TextFile:
     def _whole(self, opened: Callable[[], Any]) -> Any:
         """Read what this opens. pandas tells types part by part: a column that differs from part to part is text."""
         with self._explained(), warnings.catch_warnings(action="ignore", category=pandas().errors.DtypeWarning):
-            frame: Any = self._parse(opened(), dtype=dict.fromkeys(self._text, str))
+            with opened() as source:
+                frame: Any = self._parse(source, dtype=dict.fromkeys(self._text, str))
             kind_of_values, objects = pandas().api.types.infer_dtype, frame.columns[frame.dtypes == np.dtype(object)]
             mixed = [name for name in objects if kind_of_values(frame[name], skipna=True).startswith("mixed")]
             if mixed:
-                frame[mixed] = self._parse(opened(), dtype=dict.fromkeys(mixed, str), usecols=mixed)[mixed]
+                with opened() as source:
+                    frame[mixed] = self._parse(source, dtype=dict.fromkeys(mixed, str), usecols=mixed)[mixed]
         return frame.copy() if len(frame.columns) > _WIDE else frame  # a copy has all columns of a type in one array
 
-    def _parse(self, source: Any = None, **options: Any) -> Any:
-        kind, source = self._kind, source if source is not None else self._kind.open(self._path)
+    def _parse(self, source: Any, **options: Any) -> Any:
+        kind = self._kind
         return pandas().read_csv(
             source,
             sep=kind.delimiter,
