@@ -1,111 +1,82 @@
-"""How well a model does on the rows held out: predicted once, however often it is asked for, and within the time."""
+"""The predictions of a model for the held-out rows: made once, within a time limit, and scored as often as needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ..tables.metrics import score
+from ..sklearn.automl.scoring import score
+from ..sklearn.automl.stored_predictions import StoredNumbers, StoredProbabilities
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_FIRST = 500  # rows that tell what predicting the others takes
+_FIRST = 500  # rows that show how long the others take
 _SHARE = 0.5  # of the time left that predicting may take
 _CELLS = 20_000_000  # probabilities, at most
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The rows held out that were predicted.
+class Evaluation:
+    """Held-out rows and the predictions for them.
 
-    Args:
-        target: What they are.
-        model: Gives the predictions that were made, as a model would.
-        n_rows: How many rows were held out.
+    Attributes:
+        target: The actual values of the rows that were predicted.
+        model: Returns the stored predictions.
+        n_rows: Number of rows held out.
     """
 
     target: pd.Series[Any]
-    model: Remembered
+    model: Any
     n_rows: int
 
-    def score(self, metric: str) -> float:
-        """What the metric says of the predictions; an error where it cannot be told of these rows."""
-        return score(self.model, metric, np.zeros((len(self.target), 1)), self.target)
+    def score(self, scoring: str) -> float:
+        """The score of the predictions; a `ValueError` if these rows cannot be scored."""
+        return score(self.model, scoring, np.zeros((len(self.target), 1)), self.target)
 
     def frame(self) -> pd.DataFrame:
         """The actual and the predicted values."""
-        import pandas as pd
-
         return pd.DataFrame({"actual": self.target.to_numpy(), "predicted": self.model.predict(None)})
 
     def note(self) -> str | None:
-        """What is missing, if not all rows were predicted."""
+        """A note if not all held-out rows were predicted."""
         if len(self.target) == self.n_rows:
             return None
-        return f"{len(self.target):,} of {self.n_rows:,} rows held out were scored, as many as time and memory allow"
+        return f"Scored {len(self.target):,} of {self.n_rows:,} held-out rows, to stay within the time and memory limits."
 
 
-def judge(
+def evaluate(
     model: Any, rows: pd.DataFrame, target: pd.Series[Any], left: Callable[[], float], clock: Callable[[], float]
-) -> Judged:
-    """Predict the rows held out, or a random part of them where that takes long.
+) -> Evaluation:
+    """Predict the held-out rows, or a random sample of them if that takes long.
 
     Args:
-        model: Fitted.
-        rows: The model never saw.
-        target: Of these rows.
-        left: Gives the seconds that are left.
-        clock: Gives the time in seconds.
+        model: A fitted model.
+        rows: Rows that the model was not trained on.
+        target: The target of these rows.
+        left: Returns the seconds that are left.
+        clock: Returns the time in seconds.
     """
     order = np.random.default_rng(0).permutation(len(rows))
+    classes = getattr(model, "classes_", None)
+    predict = model.predict if classes is None else model.predict_proba
     began = clock()
-    said = [_said(model, rows.iloc[order[:_FIRST]])]
-    most = min(len(rows), max(_FIRST, _CELLS // len(getattr(model, "classes_", "y"))))
+    parts = [predict(rows.iloc[order[:_FIRST]])]
+    most = min(len(rows), max(_FIRST, _CELLS // (1 if classes is None else len(classes))))
     more = affordable(most, clock() - began, _SHARE * left())
     if more:
-        said.append(_said(model, rows.iloc[order[_FIRST : _FIRST + more]]))
-    return Judged(
-        target.iloc[order[: _FIRST + more]].reset_index(drop=True),
-        Remembered(np.concatenate(said), getattr(model, "classes_", None), model),
-        len(rows),
-    )
+        parts.append(predict(rows.iloc[order[_FIRST : _FIRST + more]]))
+    predictions = np.concatenate(parts)
+    stored = StoredNumbers(predictions) if classes is None else StoredProbabilities(predictions, classes)
+    return Evaluation(target.iloc[order[: _FIRST + more]].reset_index(drop=True), stored, len(rows))
 
 
 def affordable(n: int, seconds: float, left: float) -> int:
-    """How many of n rows are predicted after the first ones, which took so many seconds.
+    """How many of n rows can be predicted in the time left, after the first rows took this many seconds.
 
     >>> affordable(400, 0.1, 10.0), affordable(2_500, 0.1, 10.0), affordable(2_500, 1.0, 1.0), affordable(2_500, 1.0, -5.0)
     (0, 2000, 500, 0)
     """
     fitting = int(_FIRST * min(max(left, 0.0) / max(seconds, 1e-9), 1e9))
     return max(0, min(n - _FIRST, fitting))
-
-
-def _said(model: Any, rows: pd.DataFrame) -> Any:
-    """The probabilities of the classes, or the numbers."""
-    return model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows)
-
-
-class Remembered:
-    """A fitted model that returns stored predictions, and ignores the rows that it is given."""
-
-    def __init__(self, said: Any, classes: Any, model: Any) -> None:
-        self._said, self._model = said, model
-        if classes is not None:
-            self.classes_ = classes
-
-    def predict(self, rows: Any) -> Any:
-        return self.classes_[self._said.argmax(axis=1)] if hasattr(self, "classes_") else self._said
-
-    def predict_proba(self, rows: Any) -> Any:
-        return self._said
-
-    def __sklearn_tags__(self) -> Any:
-        return self._model.__sklearn_tags__()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True

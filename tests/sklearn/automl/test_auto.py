@@ -106,12 +106,12 @@ def test_weights_reach_the_models_and_leave_out_those_that_know_none():
     assert (model.predict(X.iloc[:, :2]) == 1).sum() < 0.7 * (plain.predict(X.iloc[:, :2]) == 1).sum()
 
 
-@pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
-def test_any_metric_of_scikit_learns_is_what_counts(metric):
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
+def test_any_scikit_learn_scorer_can_be_optimized(scoring):
     X, y = IRIS
-    model = quick(metric=metric, families=[*QUICK, "svm"]).fit(X, y)
+    model = quick(scoring=scoring, families=[*QUICK, "svm"]).fit(X, y)
     assert model.baseline_score_ < model.best_score_
-    assert ("svm" in set(model.leaderboard_["family"])) == (metric in ("f1_macro", "balanced_accuracy"))
+    assert ("svm" in set(model.leaderboard_["family"])) == (scoring in ("f1_macro", "balanced_accuracy"))
 
 
 def test_a_holdout_is_trained_slice_by_slice_and_then_on_all_rows():
@@ -170,10 +170,10 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
     X, y = IRIS
     storage = str(tmp_path / "fit.db")
     quick(storage=storage).fit(X, y)
-    with pytest.raises(ma.StudyMismatch, match="was begun with other data"):
+    with pytest.raises(ma.StudyMismatch, match=r"was started with other settings \(data\)"):
         quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
-    with pytest.raises(ma.StudyMismatch, match="was begun with other metric"):
-        quick(storage=storage, metric="f1_macro").fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match=r"was started with other settings \(scoring\)"):
+        quick(storage=storage, scoring="f1_macro").fit(X, y)
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 
 
@@ -220,7 +220,7 @@ def process_of(estimator, X, y):
 @pytest.mark.parametrize("apart", [True, False])
 def test_what_may_take_long_is_trained_in_a_process_that_can_be_ended(apart, monkeypatch):
     monkeypatch.setattr(plan, "_SMALL", 0 if apart else 10**9)
-    model = quick(time_budget=600, budget=3, metric=process_of, ensemble=False).fit(*IRIS)
+    model = quick(time_budget=600, budget=3, scoring=process_of, ensemble=False).fit(*IRIS)
     assert len(model.pulls_) == 3 and (model.best_score_ != os.getpid()) == apart
     assert model.score(*IRIS) > 0.9
 
@@ -332,8 +332,8 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     [
         ({"families": ["forests"]}, "families must be one of .*, got 'forests'"),
         ({"families": "linear"}, "families must be a list of names, got 'linear'"),
-        ({"metric": "precision!"}, "metric must be the name of a scorer, such as accuracy.*, got 'precision!'"),
-        ({"metric": "roc_auc"}, "metric cannot score this target: multi_class must be"),
+        ({"scoring": "precision!"}, "scoring must be the name of a scorer, such as accuracy.*, got 'precision!'"),
+        ({"scoring": "roc_auc"}, "scoring cannot be applied to this target: multi_class must be"),
         ({"cv": 0}, "cv must be at least 1, got 0"),
         ({"budget": 0}, "budget must be at least 1, got 0"),
         ({"time_budget": "soon"}, "time_budget must be"),

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from manyarms.runners import PullsAbandoned
-from manyarms.sklearn.training.alarm import _Alarm, abandoned_at
+from manyarms.sklearn.training.abort import _Alarm, abandoned_at
 
 
 def wait_for_ever():

@@ -17,7 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from manyarms.sklearn.training.fitting import fit_within, rounds_of
-from manyarms.sklearn.training.pace import (
+from manyarms.sklearn.training.slices import SOLVER, Span, slices_of
+from manyarms.sklearn.training.time_limit import (
     NO_LIMIT,
     UNLIMITED,
     Pace,
@@ -27,7 +28,6 @@ from manyarms.sklearn.training.pace import (
     next_rows,
     predicted_seconds,
 )
-from manyarms.sklearn.training.slices import SOLVER, Span, slices_of
 
 X, y = make_classification(300, 6, n_classes=3, n_informative=4, random_state=0)
 

@@ -16,13 +16,13 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 
 from ... import checks
 from ...errors import ManyarmsWarning
-from ...tables.task import why_not
 from .auto_study import Contest, Data, Rules
 from .columns import as_table, check_useful, kinds_of
 from .ensemble import average, probabilities
 from .final_model import Lineup
 from .notes import notes_on
 from .targets import Target, class_target, number_target
+from .task import doubt_about
 
 _SECONDS = 60.0
 
@@ -64,7 +64,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         time_budget: float | str | None = None,
         *,
         budget: int | None = None,
-        metric: Any = None,
+        scoring: Any = None,
         families: Sequence[str] | None = None,
         ensemble: bool = True,
         cv: Any = "auto",
@@ -75,7 +75,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
         force: bool = False,
     ) -> None:
-        self.time_budget, self.budget, self.metric, self.families = time_budget, budget, metric, families
+        self.time_budget, self.budget, self.scoring, self.families = time_budget, budget, scoring, families
         self.ensemble, self.cv, self.n_jobs, self.storage, self.name = ensemble, cv, n_jobs, storage, name
         self.random_state, self.progress, self.force = random_state, progress, force
 
@@ -100,7 +100,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
             self.interrupted_ = contest.study.interrupted
             lineup = Lineup(contest)
             weights = {member.arm: member.weight for member in lineup.members}
-            self.leaderboard_, self.pulls_ = contest.leaderboard(weights), contest.study.pulls_dataframe()
+            self.leaderboard_, self.pulls_ = contest.leaderboard(weights), contest.pulls()
             self.notes_ = notes_on(contest, lineup.members, list(map(str, names)))
         for note in self.notes_:
             warnings.warn(note, ManyarmsWarning, stacklevel=3)
@@ -115,7 +115,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         return Rules(
             seconds=_SECONDS if steps is None and seconds is None else seconds,
             steps=steps,
-            metric=self.metric,
+            scoring=self.scoring,
             families=self.families,
             ensemble=checks.flag("ensemble", self.ensemble),
             cv=self.cv,
@@ -210,7 +210,7 @@ class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
 def _refuse_doubtful(target: Target) -> None:
     """Refuse a target that looks like names of rows or free text."""
     values = target.values if target.classes is None else target.classes[target.values]
-    if (doubt := why_not(pd.Series(values, name="y"), target.task)) is not None:
+    if (doubt := doubt_about(pd.Series(values, name="y"), target.task)) is not None:
         raise ValueError(f"y must be something to predict, but {doubt}. Choose another target, or set force=True")
 
 

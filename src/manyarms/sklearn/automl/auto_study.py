@@ -27,16 +27,16 @@ from ...study.fingerprint import fingerprint
 from ...study.study import Study
 from ..training.candidate import Candidate, Metadata
 from ..training.fitting import row_order
-from ..training.pace import Clock, Pace, TimeLimit
 from ..training.results import ArmResult, arm_results
+from ..training.time_limit import Clock, Pace, TimeLimit
 from ..training.training import Training
 from .constant import constant_member
 from .ensemble import Member, class_scores
 from .families import Family, families
 from .folds import count_folds, given_folds, make_folds
-from .metrics import baseline_of, needs_probabilities, scorer_of
 from .plan import Plan, Size, is_apart, plan_of, width
 from .quick_model import Pilot, fly
+from .scoring import baseline_of, needs_probabilities, scorer_of
 from .targets import Target
 
 _DISK = "2GB"  # for models in training
@@ -58,7 +58,7 @@ class Rules:
 
     seconds: float | None
     steps: int | None
-    metric: Any
+    scoring: Any
     families: Sequence[str] | None
     ensemble: bool
     cv: Any
@@ -105,7 +105,7 @@ class Contest:
     def __init__(self, data: Data, kinds: Sequence[str], rules: Rules, clock: Clock = time.monotonic) -> None:
         self._clock, self._began, self._until, self._end = clock, clock(), np.inf, np.inf
         self.everything, self.target, self.rules, self._kinds = data, data.target, rules, list(kinds)
-        self.scorer = scorer_of(rules.metric, data.target)
+        self.scorer = scorer_of(rules.scoring, data.target)
         self.baseline = baseline_of(self.scorer, data.target)
         numbered = isinstance(rules.cv, (str, int, np.integer))
         self._given = None if numbered else given_folds(rules.cv, self._labels(data), len(data))
@@ -182,7 +182,7 @@ class Contest:
             for name, (family, candidate) in self.candidates.items()
         }
         rules = self.rules
-        origin = {"data": data, "metric": str(rules.metric), "folds": self.plan.folds, "rows": self.plan.rows}
+        origin = {"data": data, "metric": str(rules.scoring), "folds": self.plan.folds, "rows": self.plan.rows}
         study = Study(
             Cascade(children, ExtremeUCB(gamma=_GREED), budget=rules.steps, seed=rules.seed),
             storage=rules.storage,
@@ -193,7 +193,10 @@ class Contest:
         self._open.callback(study.close)
         for what, value in (study.header.get("origin") or {}).items():
             if origin.get(what) != value:
-                raise StudyMismatch(f"study {study.name!r} was begun with other {what}: use another storage or name")
+                setting = "scoring" if what == "metric" else what
+                raise StudyMismatch(
+                    f"Study {study.name!r} was started with other settings ({setting}). Use another storage or name.", setting=setting
+                )
         return study
 
     def _chosen(self, data: Data) -> Data:
@@ -302,6 +305,13 @@ class Contest:
     def results(self) -> dict[int, ArmResult]:
         """What the journal says of each arm, once the contest is over."""
         return {result.arm: result for result in arm_results(self.study.journal.events())}
+
+    def pulls(self) -> pd.DataFrame:
+        """A row for each slice of training, in order, with the model family."""
+        families = {id: record.arm.config["algorithm"] for id, record in self.study.counts.arms.items()}
+        pulls = self.study.pulls_dataframe()
+        numbers = {name: pulls[name].astype(float) for name in ("reward", "seconds")}
+        return pulls.assign(family=pulls["arm"].map(families), **numbers)
 
     def leaderboard(self, weights: dict[int, float]) -> pd.DataFrame:
         """A row for each arm, the best first, with its weight in the ensemble; without any, one for what stands in."""

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ...errors import CheckpointLost
-from ..training.alarm import abandoned_at
-from ..training.pace import UNLIMITED
+from ..training.abort import abandoned_at
+from ..training.time_limit import UNLIMITED
 from .auto_study import Contest
 from .ensemble import Array, Member, class_scores, greedy_weights, sharpness
-from .metrics import score_of
+from .scoring import score_of
 
 _CONSIDERED = 40  # arms, the best ones
 _ROUNDS = 25  # of adding one of them

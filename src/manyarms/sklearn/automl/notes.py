@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tables.names import listed
 from .auto_study import Contest
 from .columns import NOTHING
 from .constant import CONSTANT
 from .ensemble import Member
+from .wording import listed
 
 
 def notes_on(contest: Contest, members: Sequence[Member], columns: Sequence[str]) -> list[str]:

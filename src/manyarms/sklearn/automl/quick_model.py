@@ -12,11 +12,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ..training.fitting import row_order
-from ..training.pace import Clock, first_rows
+from ..training.time_limit import Clock, first_rows
 from .constant import NO_ARM
 from .ensemble import Member, probabilities
-from .metrics import score_of
 from .prepare import Prepare
+from .scoring import score_of
 from .targets import Target
 
 _DEPTH = 8  # of its tree

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from ...tables.task import CLASSIFICATION, REGRESSION, are_few
+from .task import CLASSIFICATION, REGRESSION, are_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def class_target(y: Any) -> Target:
     classes, places, counts = _numbered(_comparable(values))
     if len(classes) == 1:
         raise ValueError(f"y must have at least two classes, got {classes[0]!r} in all {len(values)} rows")
-    if np.issubdtype(values.dtype, np.floating) and (values % 1 != 0).any() and not are_few(len(classes), len(values)):
+    if np.issubdtype(values.dtype, np.floating) and (values % 1 != 0).any() and not are_classes(len(classes), len(values)):
         raise ValueError(f"Unknown label type: continuous numbers, such as {values[values % 1 != 0][0]}: is it a regression?")
     if counts.max() == 1:
         raise ValueError(f"y has {len(classes)} classes of one row each, so nothing can be learned: is it a regression?")

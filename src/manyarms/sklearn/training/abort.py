@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...runners import PullsAbandoned
-from .pace import Clock
+from .time_limit import Clock
 
 
 @contextmanager

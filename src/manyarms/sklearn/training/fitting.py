@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
-from .pace import Pace, first_rows, next_rows
+from .time_limit import Pace, first_rows, next_rows
 
 _FEW_OF_A_CLASS, _MOST_OF_ALL = 5, 5_000  # rows, among the first that a classifier is fitted on
 

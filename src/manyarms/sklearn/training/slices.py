@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
 
 from .fitting import boost_within, count_rows, fit, fit_within, rounds_of, row_order
-from .pace import UNLIMITED, Pace, next_rounds
+from .time_limit import UNLIMITED, Pace, next_rounds
 
 RESOURCES = ("auto", "n_samples", "partial_fit")
 """What a resource may be called, beside the name of a parameter."""

@@ -21,11 +21,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
 from ...runners import PullsAbandoned
-from .alarm import abandoned_at
+from .abort import abandoned_at
 from .candidate import FOLDS, NO_METADATA, Candidate, Metadata, divided, fit_params, joined, split, written
-from .pace import NO_LIMIT, UNLIMITED, Pace, TimeLimit
 from .prepared_folds import Fold, Preparations
 from .slices import Rows, Slices, Span
+from .time_limit import NO_LIMIT, UNLIMITED, Pace, TimeLimit
 
 TIMES = ("fit_time", "score_time")
 _RECENT = 50_000_000  # bytes of models in training that are kept
