@@ -314,9 +314,9 @@ def test_if_no_model_can_be_trained_a_constant_one_is_written_with_a_note(fit, m
     answer = fit()
     assert answer.code == 0
     assert answer.err.startswith(
-        "manyarms: no model could be trained, so the prediction is the same for every row (all 4 pulls"
+        "manyarms: No model could be trained, so the prediction is the same for every row (all 4 pulls"
     )
-    assert "no model could be trained" in Path("things-model/report.html").read_text()
+    assert "No model could be trained" in Path("things-model/report.html").read_text()
     assert len(set(manyarms("predict", "things-model", "things.csv").out.splitlines()[1:])) == 1
 
 

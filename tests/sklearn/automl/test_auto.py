@@ -17,13 +17,13 @@ from waiting import wait_until
 
 import manyarms as ma
 from manyarms.sklearn import AutoClassifier, AutoRegressor
-from manyarms.sklearn.automl import auto_study as contest
-from manyarms.sklearn.automl import plan
+from manyarms.sklearn.automl import auto_study, plan
+from manyarms.sklearn.automl.settings import Data
 from manyarms.sklearn.automl.targets import class_target
 from manyarms.sklearn.training.prepared_folds import Preparations
 from manyarms.sklearn.training.training import Training
 
-QUICK = ["linear", "neighbours", "tree"]
+QUICK = ["linear", "neighbors", "tree"]
 IRIS = load_iris(return_X_y=True, as_frame=True)
 
 
@@ -101,7 +101,7 @@ def test_a_fitted_model_is_pickled_and_cloned():
 def test_weights_reach_the_models_and_leave_out_those_that_know_none():
     X, y = IRIS
     model = quick().fit(X.iloc[:, :2], y, sample_weight=np.where(y == 1, 1e-3, 1.0))
-    assert "neighbours" not in set(model.leaderboard_["family"])
+    assert "neighbors" not in set(model.leaderboard_["family"])
     plain = quick().fit(X.iloc[:, :2], y)
     assert (model.predict(X.iloc[:, :2]) == 1).sum() < 0.7 * (plain.predict(X.iloc[:, :2]) == 1).sum()
 
@@ -205,7 +205,9 @@ def test_classes_of_one_row_are_learned_with_the_others():
 
 
 def test_without_any_time_a_small_tree_stands_in():
-    with pytest.warns(ma.ManyarmsWarning, match="a small tree of a few rows stands in .no pull ended in time"):
+    with pytest.warns(
+        ma.ManyarmsWarning, match="a small decision tree trained on a few rows is used .no pull finished in time"
+    ):
         model = AutoClassifier(1e-6, random_state=0).fit(*IRIS)
     assert model.best_family_ == "tree" and len(model.pulls_) == 0
     assert model.score(*IRIS) > 0.8 and model.predict_proba(IRIS[0]).shape == (150, 3)
@@ -226,11 +228,11 @@ def test_what_may_take_long_is_trained_in_a_process_that_can_be_ended(apart, mon
 
 
 def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch):
-    monkeypatch.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
+    monkeypatch.setattr(auto_study, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     rare = y.copy()
     rare.iloc[[7, 8]] = 5
-    with pytest.warns(ma.ManyarmsWarning, match="the search used 60 of 569 rows, as many as suit its time"):
+    with pytest.warns(ma.ManyarmsWarning, match="The search used 60 of 569 rows, because its time is short"):
         model = quick(time_budget=600, budget=4, cv="auto").fit(X, rare)
     assert model.classes_.tolist() == [0, 1, 5] and model.score(X, rare) > 0.85
     for member in model.members_:
@@ -240,7 +242,7 @@ def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch
 def test_a_search_that_is_resumed_keeps_to_the_plan_it_began_with(tmp_path, monkeypatch):
     storage = tmp_path / "fit.db"
     with monkeypatch.context() as patched:
-        patched.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 90))
+        patched.setattr(auto_study, "plan_of", lambda *arguments, **options: plan.Plan(1, 90))
         with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
             quick(time_budget=600, budget=3, cv="auto", storage=storage).fit(*IRIS)
     with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
@@ -267,9 +269,9 @@ class Hands:
 def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
     X, y = IRIS
     clock = Hands(monkeypatch, 1_000.0)
-    rules = quick(budget=None, time_budget=10_000.0)._rules()
-    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
-    with closing(contest.Contest(data, ["number"] * 4, rules, clock)) as search:
+    settings = quick(budget=None, time_budget=10_000.0)._settings()
+    data = Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(auto_study.AutoStudy(data, ["number"] * 4, settings, clock)) as search:
         search.run()
         assert search.study.counts.pulls == 9
         assert search.left() == 1_000.0
@@ -277,10 +279,10 @@ def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
 
 def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypatch):
     X, y = IRIS
-    rules = quick(budget=None, time_budget=10_000.0)._rules()
+    settings = quick(budget=None, time_budget=10_000.0)._settings()
     now = [0.0]
-    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
-    with closing(contest.Contest(data, ["number"] * 4, rules, lambda: now[0])) as search:
+    data = Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(auto_study.AutoStudy(data, ["number"] * 4, settings, lambda: now[0])) as search:
         prepare = Preparations.fold
 
         def slow(preparations, *arguments):
@@ -291,7 +293,7 @@ def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypa
         search.run()
         counts = search.study.counts
         assert (counts.pulls, counts.failures, len(counts.in_flight)) == (0, 0, 1)
-        assert search.standin()[0].family == "tree"
+        assert search.fallback()[0].family == "tree"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +306,7 @@ def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypa
 )
 def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
     X = IRIS[0]
-    with pytest.raises(ValueError, match=f"y must be something to predict, but {words}.*set force=True"):
+    with pytest.raises(ValueError, match=f"Nothing useful can be predicted: {words}.*set force=True"):
         quick(kind).fit(X, list(y))
     assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
 
@@ -317,7 +319,7 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     monkeypatch.setattr(Training, "__call__", fail)
     X, y = IRIS
     with pytest.warns(
-        ma.ManyarmsWarning, match="the same for every row .all 15 pulls failed, most often: OverflowError: a num"
+        ma.ManyarmsWarning, match="the same for every row .all 15 pulls failed, most often with: OverflowError: a num"
     ):
         model = quick(kind).fit(X, y)
     assert len(np.unique(model.predict(X))) == 1 and model.best_family_ == "constant"

@@ -55,7 +55,7 @@ def test_slow_families_are_left_out_where_there_are_many_rows_unless_named():
     [
         ({"classes": 1_279, "rows": 20_000}, {"svm", "lightgbm", "xgboost", "discriminant"}),
         ({"classes": 2, "rows": 400, "columns": 20_000}, {"discriminant"}),
-        ({"classes": 2, "rows": 200_000, "columns": 30}, {"neighbours", "svm"}),
+        ({"classes": 2, "rows": 200_000, "columns": 30}, {"neighbors", "svm"}),
         ({"classes": 3, "rows": 5_000, "columns": 30}, set()),
         ({"classes": 7_000, "rows": 8_000, "columns": 30}, {"linear", "forest", "tree", "network", "svm", "naive_bayes"}),
     ],
@@ -67,7 +67,7 @@ def test_families_whose_pieces_take_long_are_left_out_unless_named(size, slow):
 
 
 def test_there_is_always_a_family_to_try():
-    assert set(families(classes=10**6, rows=10**8, columns=10**5)) == {"neighbours"}
+    assert set(families(classes=10**6, rows=10**8, columns=10**5)) == {"neighbors"}
 
 
 def test_a_forest_of_very_many_classes_or_rows_stays_within_memory():

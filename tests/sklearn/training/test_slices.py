@@ -23,7 +23,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
+from manyarms.sklearn.training.candidate import unfitted
 from manyarms.sklearn.training.fitting import row_order
+from manyarms.sklearn.training.resources import slices_of
 from manyarms.sklearn.training.slices import (
     BoostedRounds,
     Epochs,
@@ -32,10 +34,8 @@ from manyarms.sklearn.training.slices import (
     Span,
     WarmRounds,
     Whole,
-    fresh,
     has_converged,
     share,
-    slices_of,
 )
 
 X, y = make_classification(200, 6, n_classes=3, n_informative=4, random_state=0)
@@ -196,7 +196,7 @@ def test_a_wrong_resource_is_refused_with_its_name():
 
 
 def test_only_models_without_a_seed_get_one():
-    assert fresh(SVC(), {"C": 2.0}, 5).get_params()["random_state"] == 5
-    assert fresh(SVC(random_state=1), {}, 5).random_state == 1
-    assert fresh(SVC(), {"random_state": 3}, 5).random_state == 3
-    assert fresh(SVC(), {}, None).random_state is None
+    assert unfitted(SVC(), {"C": 2.0}, 5).get_params()["random_state"] == 5
+    assert unfitted(SVC(random_state=1), {}, 5).random_state == 1
+    assert unfitted(SVC(), {"random_state": 3}, 5).random_state == 3
+    assert unfitted(SVC(), {}, None).random_state is None

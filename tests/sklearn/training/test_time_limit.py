@@ -16,12 +16,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from manyarms.sklearn.training.fitting import fit_within, rounds_of
-from manyarms.sklearn.training.slices import SOLVER, Span, slices_of
+from manyarms.sklearn.training.fitting import fit_until, rounds_of
+from manyarms.sklearn.training.resources import SOLVER, slices_of
+from manyarms.sklearn.training.slices import Span
 from manyarms.sklearn.training.time_limit import (
     NO_LIMIT,
     UNLIMITED,
-    Pace,
+    Deadline,
     TimeLimit,
     first_rows,
     next_rounds,
@@ -41,8 +42,8 @@ class Hands:
     def __call__(self):
         return self.now
 
-    def pace(self, seconds):
-        return Pace(self.now + seconds, self)
+    def deadline(self, seconds):
+        return Deadline(self.now + seconds, self)
 
 
 @pytest.mark.parametrize("each", [0.001, 0.3, 1.0, 7.0, 100.0])
@@ -79,12 +80,12 @@ def test_a_pull_has_its_own_limit_and_that_of_all_and_parts_share_it():
     clock = Hands()
     limit = TimeLimit(pull=10.0, until=100.0, clock=clock)
     stop = limit.stop()
-    assert stop == 10.0 and limit.pace(stop, 5).left() == 2.0
+    assert stop == 10.0 and limit.deadline(stop, 5).left() == 2.0
     clock.now = 8.0
-    assert limit.pace(stop, 2).left() == 1.0
+    assert limit.deadline(stop, 2).left() == 1.0
     clock.now = 95.0
-    assert limit.stop() == 100.0 and limit.pace(stop, 1).left() == 0.0
-    assert NO_LIMIT.pace(NO_LIMIT.stop(), 3) is UNLIMITED and not UNLIMITED.is_limited
+    assert limit.stop() == 100.0 and limit.deadline(stop, 1).left() == 0.0
+    assert NO_LIMIT.deadline(NO_LIMIT.stop(), 3) is UNLIMITED and not UNLIMITED.is_limited
 
 
 class Costly(ClassifierMixin, BaseEstimator):
@@ -104,16 +105,16 @@ class Costly(ClassifierMixin, BaseEstimator):
 def test_a_model_is_fitted_on_the_rows_there_is_time_for(seconds, seen):
     clock, rows = Hands(), np.zeros((40_000, 3))
     model = Costly(clock)
-    fit_within(model, rows, np.arange(40_000) % 7, {}, clock.pace(seconds), seed=0)
+    fit_until(model, rows, np.arange(40_000) % 7, {}, clock.deadline(seconds), seed=0)
     assert model.seen_ == seen and len(model.classes_) == 7
     whole = Costly(clock)
-    fit_within(whole, rows, np.arange(40_000) % 7, {}, UNLIMITED, seed=0)
+    fit_until(whole, rows, np.arange(40_000) % 7, {}, UNLIMITED, seed=0)
     assert whole.seen_ == [40_000]
 
 
 def ticking(seconds):
-    """A pace by a clock that moves a second each time it is read."""
-    return Pace(seconds, count().__next__)
+    """A deadline by a clock that moves a second each time it is read."""
+    return Deadline(seconds, count().__next__)
 
 
 def said(model):

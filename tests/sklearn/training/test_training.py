@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from manyarms.sklearn.training.candidate import FOLDS, Candidate, Metadata
-from manyarms.sklearn.training.training import Trained, Training, is_own
+from manyarms.sklearn.training.training import Trained, Training, is_builtin
 
 X, y = make_classification(120, 6, random_state=0)
 FOLDS_OF_ROWS = list(KFold(3).split(X))
@@ -141,7 +141,7 @@ def test_a_scorer_of_the_user_gets_the_whole_pipeline_and_the_rows_as_they_were(
     told = training(Candidate(pipeline, None, 1), scorer)(Saved().pull({}, 0, 1))
     assert set(seen) == {(Pipeline, (40, 6))}
     assert told["reward"] == cross_val_score(pipeline, X, y, cv=KFold(3)).mean()
-    assert is_own(ACCURACY) and is_own(make_scorer(lambda a, b: 0)) and not is_own(scorer)
+    assert is_builtin(ACCURACY) and is_builtin(make_scorer(lambda a, b: 0)) and not is_builtin(scorer)
 
 
 def test_several_metrics_are_told_and_the_named_one_is_the_reward():

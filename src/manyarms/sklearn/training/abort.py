@@ -1,4 +1,4 @@
-"""Ending a pull that runs in this process and does not end by itself."""
+"""Abort a pull that runs in this process and exceeds its time."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from .time_limit import Clock
 
 
 @contextmanager
-def abandoned_at(end: float, clock: Clock) -> Iterator[None]:
-    """Raise `PullsAbandoned` in what runs inside when the time comes, between two lines of Python, as Ctrl-C would.
+def aborted_at(end: float, clock: Clock) -> Iterator[None]:
+    """Raise `PullsAbandoned` in the block at a given time, between two Python instructions, like Ctrl-C.
 
-    Code of other languages, which a call of theirs runs, is not ended before it returns.
+    A call into compiled code is not interrupted before it returns.
 
     Args:
-        end: When, by the clock; never if it is infinite.
-        clock: Gives the time in seconds.
+        end: When to abort, by the clock; infinity for never.
+        clock: Returns the time in seconds.
     """
     if end == math.inf:
         yield
         return
-    alarm = _Alarm(threading.get_ident())
-    timer = threading.Timer(max(0.0, end - clock()), alarm.ring)
+    abort = _Abort(threading.get_ident())
+    timer = threading.Timer(max(0.0, end - clock()), abort.fire)
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
-        alarm.disarm()
+        abort.cancel()
 
 
-class _Alarm:
-    """Raises the error in a thread, unless it was disarmed before."""
+class _Abort:
+    """Raises the error in a thread, unless it was canceled before."""
 
     def __init__(self, thread: int) -> None:
-        self._thread, self._armed, self._lock = ctypes.c_ulong(thread), True, threading.Lock()
+        self._thread, self._active, self._lock = ctypes.c_ulong(thread), True, threading.Lock()
 
-    def ring(self) -> None:
+    def fire(self) -> None:
         with self._lock:
-            if self._armed:
+            if self._active:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(PullsAbandoned))
 
-    def disarm(self) -> None:
-        """After this nothing is raised any more, even if it was about to be."""
+    def cancel(self) -> None:
+        """Make sure that nothing is raised any more, not even an error that is already pending."""
         with self._lock:
-            self._armed = False
+            self._active = False
             ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, None)
