@@ -183,14 +183,14 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     if len(board) > _MODELS:
         print(f"{len(board) - _MODELS:,} more in leaderboard.csv")
     n = len(model.members_)
-    source = f"ensemble of {n} models" if n > 1 else "best model"
+    source = f"ensemble of {n} models" if n > 1 else f"one model, {model.members_[0].family}"
     print(f"\nCross-validated {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {model.baseline_score_:.4f})")
     if fitted.score is not None and fitted.evaluation is not None:
         print(f"Held-out {scoring}: {fitted.score:.4f} ({len(fitted.evaluation.target):,} rows)")
-    names = [file.name for file in written]
+    names = sorted(file.name for file in written)
     if "report.html" not in names:
         say('There is no report.html, because plotly is not installed: pip install "manyarms[report]"')
-    print(f"\nWrote the model, {', '.join(names)} to {written[0].parent}. To use the model:\n")
+    print(f"\nWrote the model, {', '.join(names[:-1])} and {names[-1]} to {written[0].parent}. To use the model:\n")
     snippet = next(file for file in written if file.name == "snippet.py")
     print(snippet.read_text(encoding="utf-8"), end="")
 

@@ -78,9 +78,9 @@ def test_a_forest_of_very_many_classes_or_rows_stays_within_memory():
     assert forest.estimator[-1].max_leaf_nodes < 100_000 and forest.space.firsts[0]["model__min_samples_leaf"] > 1
 
 
-def test_numbers_need_a_family_that_predicts_them():
+def test_a_regression_needs_a_family_that_supports_it():
     assert "naive_bayes" not in families(classes=0)
-    with pytest.raises(ValueError, match="families must hold one that predicts numbers, got naive_bayes"):
+    with pytest.raises(ValueError, match="families must include one for regression, got naive_bayes"):
         families(["naive_bayes"], classes=0)
 
 

@@ -369,7 +369,7 @@ def test_a_metric_that_fails_beside_the_one_searched_for_is_left_out():
         ({"estimator": {}, "space": None}, "at least one"),
         ({"estimator": {"a": TREES}, "space": None}, r"estimator\['a'\] must be \(estimator, space\)"),
         ({"estimator": {"a": (TREES, None)}}, "space must be None"),
-        ({"estimator": {"a": (TREES, None), "b": (Ridge(), None)}, "space": None}, "one kind"),
+        ({"estimator": {"a": (TREES, None), "b": (Ridge(), None)}, "space": None}, "must not mix"),
         ({"scoring": ["accuracy", "f1"]}, "refit must be set"),
     ],
 )

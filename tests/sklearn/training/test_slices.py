@@ -191,7 +191,7 @@ def test_a_wrong_resource_is_refused_with_its_name():
         slices_of(SVC(), "max_iter")
     with pytest.raises(ValueError, match="n_samples"):
         slices_of(SVC(kernel="precomputed"), "n_samples")
-    with pytest.raises(TypeError, match="resource must be None or text, got 3"):
+    with pytest.raises(TypeError, match="resource must be a string or None, got 3"):
         slices_of(SVC(), 3)
 
 
