@@ -44,7 +44,7 @@ def directory(tmp_path):
     return tmp_path
 
 
-def test_a_model_comes_back_and_takes_columns_for_what_they_were(directory, tmp_path):
+def test_a_loaded_model_reads_columns_as_in_training(directory, tmp_path):
     model, notes = load_model(directory, notify=pytest.fail), []
     new = tmp_path / "new.csv"
     new.write_text("more,n,code,y\nx,1,01,no\ny,2,1,no\n")

@@ -45,12 +45,12 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-def test_it_learns_a_table_and_tells_how():
+def test_it_learns_a_table_and_reports_the_search():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = quick().fit(X.iloc[::2], y.iloc[::2])
     assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.93
-    said = model.predict_proba(X)
-    assert said.shape == (len(X), 2) and np.allclose(said.sum(axis=1), 1)
+    predictions = model.predict_proba(X)
+    assert predictions.shape == (len(X), 2) and np.allclose(predictions.sum(axis=1), 1)
     board = model.leaderboard_
     assert board["score"].is_monotonic_decreasing and set(board["family"]) == set(QUICK)
     assert board["weight"].sum() == pytest.approx(1) == sum(member.weight for member in model.members_)
@@ -60,7 +60,7 @@ def test_it_learns_a_table_and_tells_how():
     assert model.columns_["kind"].eq("number").all()
 
 
-def test_numbers_are_foretold_too():
+def test_numbers_are_predicted_too():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = quick(AutoRegressor).fit(X.iloc[::2], y.iloc[::2])
     assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.3
@@ -137,7 +137,7 @@ def test_a_search_without_a_budget_of_steps_ends_when_its_time_is_over():
 
 
 @pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
-def test_a_killed_fit_goes_on_where_it_was(tmp_path):
+def test_a_killed_fit_resumes_where_it_was(tmp_path):
     script = textwrap.dedent(
         f"""
         from sklearn.datasets import load_iris
@@ -191,7 +191,7 @@ ODD = pd.DataFrame(
 )
 
 
-def test_odd_columns_are_taken_as_they_come():
+def test_irregular_columns_are_handled():
     table = ODD.set_axis([*ODD.columns[:-1], "empty"], axis=1)  # a name twice
     model = quick(families=["linear", "forest", "svm", "lightgbm"]).fit(table, [i % 2 for i in range(60)])
     assert model.score(table, [i % 2 for i in range(60)]) > 0.9
@@ -204,7 +204,7 @@ def test_classes_of_one_row_are_learned_with_the_others():
     assert 7 in quick().fit(X, rare).classes_
 
 
-def test_without_any_time_a_small_tree_stands_in():
+def test_without_any_time_a_small_tree_is_used():
     with pytest.warns(
         ma.ManyarmsWarning, match="a small decision tree trained on a few rows is used .no pull finished in time"
     ):
@@ -227,7 +227,7 @@ def test_what_may_take_long_is_trained_in_a_process_that_can_be_ended(apart, mon
     assert model.score(*IRIS) > 0.9
 
 
-def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch):
+def test_a_search_on_some_of_the_rows_notes_it_and_knows_every_class(monkeypatch):
     monkeypatch.setattr(auto_study, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     rare = y.copy()
@@ -343,12 +343,12 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
         ({"progress": "no"}, "progress must be True or False, got 'no'"),
     ],
 )
-def test_wrong_settings_are_said_before_anything_runs(options, message):
+def test_wrong_settings_are_refused_before_anything_runs(options, message):
     with pytest.raises((ValueError, TypeError, ma.ManyarmsError), match=message):
         quick(**options).fit(*IRIS)
 
 
-def test_other_columns_to_tell_about_are_refused():
+def test_other_columns_are_refused_in_predict():
     X, y = IRIS
     model = quick().fit(X, y)
     with pytest.raises(ValueError, match="feature names"):

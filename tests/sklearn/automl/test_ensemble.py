@@ -37,10 +37,10 @@ def test_scores_become_probabilities_that_fit_the_rows():
         model = SVC().fit(X, labels)
         scores, are_probabilities = class_scores(model, X, len(np.unique(labels)))
         assert not are_probabilities and scores.shape == (200, len(np.unique(labels)))
-        said = probabilities(model, X, len(np.unique(labels)), calibration_factor(scores, labels))
-        assert np.allclose(said.sum(axis=1), 1)
-        assert (said.argmax(axis=1) == model.predict(X)).mean() > 0.97
-        assert said[np.arange(200), labels].mean() > 0.7
+        predictions = probabilities(model, X, len(np.unique(labels)), calibration_factor(scores, labels))
+        assert np.allclose(predictions.sum(axis=1), 1)
+        assert (predictions.argmax(axis=1) == model.predict(X)).mean() > 0.97
+        assert predictions[np.arange(200), labels].mean() > 0.7
 
 
 def test_what_several_prepare_alike_is_prepared_once():
@@ -55,9 +55,9 @@ def test_what_several_prepare_alike_is_prepared_once():
     models = [make_pipeline(scaler, LogisticRegression(C=C).fit(scaler.transform(X), Y)) for C in (0.1, 10)]
     calls.clear()
     members = [Member(0.5, "linear", i, [model]) for i, model in enumerate(models)]
-    said = average(members, X, lambda model, rows, factor: probabilities(model, rows, 2, factor))
+    predictions = average(members, X, lambda model, rows, factor: probabilities(model, rows, 2, factor))
     assert len(calls) == 1
-    assert np.allclose(said, (models[0].predict_proba(X) + models[1].predict_proba(X)) / 2)
+    assert np.allclose(predictions, (models[0].predict_proba(X) + models[1].predict_proba(X)) / 2)
 
 
 def test_classes_that_a_model_does_not_know_have_no_probability():

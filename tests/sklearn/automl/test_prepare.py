@@ -96,7 +96,7 @@ def test_no_text_is_too_far_from_a_date_to_be_read_as_one(text):
     assert parts.shape == (2, 6) and parts[1, 1] == 2024
 
 
-def test_a_column_that_cannot_be_converted_is_taken_as_categories_or_left_out(monkeypatch):
+def test_a_column_that_cannot_be_converted_is_treated_as_categories_or_dropped(monkeypatch):
     def fail(*arguments):
         raise ValueError("empty vocabulary")
 

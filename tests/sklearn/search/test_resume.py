@@ -62,7 +62,7 @@ def test_killed_and_fitted_again_it_ends_as_if_it_had_never_been(tmp_path):
     assert told(search(broken).fit(X, y)) == told(whole)
 
 
-def test_fitted_again_with_a_larger_budget_it_goes_on(tmp_path):
+def test_a_larger_budget_continues_the_search(tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     first = search(storage, budget=16).fit(X, y)
     second = search(storage, budget=32).fit(X, y)

@@ -14,7 +14,7 @@ def wait_for_ever():
         threading.Event().wait(0.001)
 
 
-def test_what_runs_when_the_time_comes_is_abandoned():
+def test_what_runs_when_the_time_ends_is_aborted():
     with pytest.raises(PullsAbandoned), aborted_at(0.0, clock=lambda: 0.0):
         wait_for_ever()
 

@@ -51,7 +51,7 @@ def sliced(estimator, stops, of, resource="auto", **fit_params):
     return model
 
 
-def said(model):
+def predicted(model):
     return model.predict_proba(X) if is_classifier(model) else model.predict(X)
 
 
@@ -74,7 +74,7 @@ def test_trees_added_by_slices_are_those_of_one_fit(estimator, stops):
     slices = slices_of(estimator)
     trees = slices.spent(stops[-1], 10)
     whole = clone(estimator).set_params(**trees).fit(X, y)
-    np.testing.assert_allclose(said(sliced(estimator, stops, 10)), said(whole))
+    np.testing.assert_allclose(predicted(sliced(estimator, stops, 10)), predicted(whole))
     assert slices.continues and list(trees.values()) == [share(13, stops[-1], 10)]
 
 
@@ -84,7 +84,7 @@ def test_rounds_of_boosting_libraries_are_added_to_the_ones_so_far(library, kind
     assert isinstance(slices_of(estimator), BoostedRounds)
     model = sliced(estimator, (1, 4, 7), 10)
     whole = clone(estimator).set_params(n_estimators=share(9, 7, 10)).fit(X, y)
-    np.testing.assert_allclose(said(model), said(whole), rtol=1e-4)
+    np.testing.assert_allclose(predicted(model), predicted(whole), rtol=1e-4)
     assert model.get_params()["n_estimators"] == 7
 
 
@@ -92,7 +92,7 @@ def test_rounds_of_boosting_libraries_are_added_to_the_ones_so_far(library, kind
 def test_epochs_are_the_same_however_they_are_cut():
     network = MLPClassifier((8,), max_iter=6, random_state=0)
     at_once, by_slices = sliced(network, (3,), 3), sliced(network, (1, 2, 3), 3)
-    np.testing.assert_array_equal(said(at_once), said(by_slices))
+    np.testing.assert_array_equal(predicted(at_once), predicted(by_slices))
     assert len(by_slices.loss_curve_) == 6
     assert slices_of(network).spent(2, 3) == {"max_iter": 4}
 
@@ -157,7 +157,7 @@ def test_a_parameter_without_warm_start_is_fitted_again_with_more_of_it():
     estimator = AdaBoostClassifier(n_estimators=10, random_state=0)
     assert slices_of(estimator, "n_estimators") == Refits("n_estimators", 10)
     model = sliced(estimator, (1, 2), 2, "n_estimators")
-    np.testing.assert_array_equal(said(model), said(clone(estimator).fit(X, y)))
+    np.testing.assert_array_equal(predicted(model), predicted(clone(estimator).fit(X, y)))
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def ticking(seconds):
     return Deadline(seconds, count().__next__)
 
 
-def said(model):
+def predicted(model):
     return model.predict_proba(X)
 
 
@@ -148,7 +148,7 @@ def test_boosting_ends_after_the_round_in_which_its_time_is_over(library, kind):
     slices.advance(model, X, y, Span(0, 1, 2), {}, ticking(5))
     assert 1 <= rounds_of(model) <= 10
     slices.advance(model, X, y, Span(1, 2, 2), {}, ticking(10_000))
-    assert rounds_of(model) == 40 and said(model).shape == (300, 3)
+    assert rounds_of(model) == 40 and predicted(model).shape == (300, 3)
     assert model.get_params()["n_estimators"] == 40 and not model.get_params().get("callbacks")
 
 
@@ -158,14 +158,14 @@ def test_a_solver_is_cut_short_and_converges_where_it_has_the_time():
     solver = slices_of(whole, SOLVER)
     ended = LogisticRegression(max_iter=200)
     solver.advance(ended, X, y, Span(0, 1, 1), {}, ticking(10_000))
-    assert np.allclose(said(ended), said(whole), atol=1e-2)
+    assert np.allclose(predicted(ended), predicted(whole), atol=1e-2)
     assert ended.get_params()["max_iter"] == 200 and ended.get_params()["warm_start"] is False
     cut = LogisticRegression(max_iter=200)
     solver.advance(cut, X, y, Span(0, 1, 1), {}, ticking(1))
     assert np.max(cut.n_iter_) <= 5
     unlimited = LogisticRegression(max_iter=200)
     solver.advance(unlimited, X, y, Span(0, 1, 1), {})
-    assert np.array_equal(said(unlimited), said(whole))
+    assert np.array_equal(predicted(unlimited), predicted(whole))
 
 
 def test_epochs_end_when_the_time_is_over():

@@ -30,7 +30,7 @@ def test_what_takes_more_than_there_is_is_not_read(table, monkeypatch):
         read_table(table, rows=19_000)
 
 
-def test_running_out_while_it_is_read_is_told_in_the_same_words(table, monkeypatch):
+def test_running_out_of_memory_while_reading_gives_the_same_message(table, monkeypatch):
     import pandas as pd
 
     def fail(*arguments, nrows=None, **options):

@@ -62,7 +62,7 @@ def test_a_table_is_the_same_however_it_is_written(read, written, name):
     assert notes == []
 
 
-def test_a_parquet_file_is_read_whatever_its_name_and_its_index(tmp_path):
+def test_a_parquet_file_is_read_regardless_of_its_name_and_index(tmp_path):
     FRAME.set_index("colour").to_parquet(tmp_path / "table.csv")
     notes = []
     frame = read_table(tmp_path / "table.csv", notify=notes.append)

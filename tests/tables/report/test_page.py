@@ -114,7 +114,7 @@ def test_the_page_needs_no_network():
     assert "@import" not in page and "url(" not in page
 
 
-def test_it_tells_what_was_found():
+def test_the_page_shows_the_results():
     parts = Parts(report_page(findings()))
     shown = " ".join("".join(parts.text).split())
     for words in (
@@ -126,7 +126,7 @@ def test_it_tells_what_was_found():
     assert [id for id in parts.ids if not id.startswith("chart-")] == heads
 
 
-def test_what_was_not_measured_is_not_there_or_said():
+def test_sections_without_content_are_left_out_or_explained():
     page = report_page(findings(held_out=None, importance=None, notes=()))
     assert not {"held-out", "importance", "notes"} & set(Parts(page).ids)
     page = report_page(findings(importance=None))
@@ -172,7 +172,7 @@ def test_a_single_class_more_is_shown_rather_than_grouped():
     assert len(counts_of(charts.confusion(many_classes(16), list(range(16))))) == 16
 
 
-def test_what_a_chart_leaves_out_is_said():
+def test_captions_mention_what_a_chart_leaves_out():
     facts = replace(FACTS, task="regression", classes=None, scoring="r2")
     columns = pd.DataFrame({"column": [f"c{i}" for i in range(300)]})
     few = {"importance": pd.Series({f"c{i}": 1.0 / (1 + i) for i in range(30)}), "columns": columns}
@@ -199,7 +199,7 @@ def agreement(rows, target):
     return float((rows["good"] == target).mean())
 
 
-def test_the_column_that_tells_is_the_important_one():
+def test_the_informative_column_is_the_important_one():
     target = pd.Series([0, 1] * 50)
     rows = pd.DataFrame({"bad": range(100), "good": target})
     importance = column_importance(agreement, rows, target, 10.0, clock=count().__next__)
@@ -223,7 +223,7 @@ def test_where_time_is_short_fewer_rows_are_used_and_then_fewer_columns():
     assert missing_note(importance, 50) == "Measured for 20 of 50 columns, because the time was limited."
 
 
-def test_columns_that_take_longer_than_the_first_score_said_are_left_out():
+def test_columns_are_left_out_if_scoring_takes_longer_than_predicted():
     rows, now = pd.DataFrame({f"c{i}": range(10) for i in range(50)}), [0.0]
 
     def score(rows, target):

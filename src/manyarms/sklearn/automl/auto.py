@@ -179,7 +179,8 @@ class AutoClassifier(ClassifierMixin, Auto):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        predicted = self.predict_proba(X)
+        return np.asarray(self.classes_[predicted.argmax(axis=1)])
 
 
 class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
