@@ -12,7 +12,15 @@ class StudyLocked(ManyarmsError):
 
 
 class StudyMismatch(ManyarmsError):
-    """A stored study was made with other arguments than those given now."""
+    """A stored study was made with other arguments than those given now.
+
+    Attributes:
+        setting: Name of the setting that differs; None if it is not a single one.
+    """
+
+    def __init__(self, *args: object, setting: str | None = None) -> None:
+        super().__init__(*args)
+        self.setting = setting
 
 
 class StudyNotFound(ManyarmsError):

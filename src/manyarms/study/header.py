@@ -44,7 +44,8 @@ def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_g
         if before.get(key) != now.get(key):
             raise StudyMismatch(
                 f"study {name!r} was made with {key}={before.get(key)!r}, now {key}={now.get(key)!r} is given: "
-                "give the old value to go on with it, or another name to begin a new study"
+                "give the old value to go on with it, or another name to begin a new study",
+                setting=key,
             )
 
 

@@ -16,18 +16,19 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from manyarms.sklearn.training.fitting import fit_within, rounds_of
-from manyarms.sklearn.training.pace import (
+from manyarms.sklearn.training.fitting import fit_until, rounds_of
+from manyarms.sklearn.training.resources import SOLVER, slices_of
+from manyarms.sklearn.training.slices import Span
+from manyarms.sklearn.training.time_limit import (
     NO_LIMIT,
     UNLIMITED,
-    Pace,
+    Deadline,
     TimeLimit,
     first_rows,
     next_rounds,
     next_rows,
     predicted_seconds,
 )
-from manyarms.sklearn.training.slices import SOLVER, Span, slices_of
 
 X, y = make_classification(300, 6, n_classes=3, n_informative=4, random_state=0)
 
@@ -41,8 +42,8 @@ class Hands:
     def __call__(self):
         return self.now
 
-    def pace(self, seconds):
-        return Pace(self.now + seconds, self)
+    def deadline(self, seconds):
+        return Deadline(self.now + seconds, self)
 
 
 @pytest.mark.parametrize("each", [0.001, 0.3, 1.0, 7.0, 100.0])
@@ -79,12 +80,12 @@ def test_a_pull_has_its_own_limit_and_that_of_all_and_parts_share_it():
     clock = Hands()
     limit = TimeLimit(pull=10.0, until=100.0, clock=clock)
     stop = limit.stop()
-    assert stop == 10.0 and limit.pace(stop, 5).left() == 2.0
+    assert stop == 10.0 and limit.deadline(stop, 5).left() == 2.0
     clock.now = 8.0
-    assert limit.pace(stop, 2).left() == 1.0
+    assert limit.deadline(stop, 2).left() == 1.0
     clock.now = 95.0
-    assert limit.stop() == 100.0 and limit.pace(stop, 1).left() == 0.0
-    assert NO_LIMIT.pace(NO_LIMIT.stop(), 3) is UNLIMITED and not UNLIMITED.is_limited
+    assert limit.stop() == 100.0 and limit.deadline(stop, 1).left() == 0.0
+    assert NO_LIMIT.deadline(NO_LIMIT.stop(), 3) is UNLIMITED and not UNLIMITED.is_limited
 
 
 class Costly(ClassifierMixin, BaseEstimator):
@@ -104,19 +105,19 @@ class Costly(ClassifierMixin, BaseEstimator):
 def test_a_model_is_fitted_on_the_rows_there_is_time_for(seconds, seen):
     clock, rows = Hands(), np.zeros((40_000, 3))
     model = Costly(clock)
-    fit_within(model, rows, np.arange(40_000) % 7, {}, clock.pace(seconds), seed=0)
+    fit_until(model, rows, np.arange(40_000) % 7, {}, clock.deadline(seconds), seed=0)
     assert model.seen_ == seen and len(model.classes_) == 7
     whole = Costly(clock)
-    fit_within(whole, rows, np.arange(40_000) % 7, {}, UNLIMITED, seed=0)
+    fit_until(whole, rows, np.arange(40_000) % 7, {}, UNLIMITED, seed=0)
     assert whole.seen_ == [40_000]
 
 
 def ticking(seconds):
-    """A pace by a clock that moves a second each time it is read."""
-    return Pace(seconds, count().__next__)
+    """A deadline by a clock that moves a second each time it is read."""
+    return Deadline(seconds, count().__next__)
 
 
-def said(model):
+def predicted(model):
     return model.predict_proba(X)
 
 
@@ -147,7 +148,7 @@ def test_boosting_ends_after_the_round_in_which_its_time_is_over(library, kind):
     slices.advance(model, X, y, Span(0, 1, 2), {}, ticking(5))
     assert 1 <= rounds_of(model) <= 10
     slices.advance(model, X, y, Span(1, 2, 2), {}, ticking(10_000))
-    assert rounds_of(model) == 40 and said(model).shape == (300, 3)
+    assert rounds_of(model) == 40 and predicted(model).shape == (300, 3)
     assert model.get_params()["n_estimators"] == 40 and not model.get_params().get("callbacks")
 
 
@@ -157,14 +158,14 @@ def test_a_solver_is_cut_short_and_converges_where_it_has_the_time():
     solver = slices_of(whole, SOLVER)
     ended = LogisticRegression(max_iter=200)
     solver.advance(ended, X, y, Span(0, 1, 1), {}, ticking(10_000))
-    assert np.allclose(said(ended), said(whole), atol=1e-2)
+    assert np.allclose(predicted(ended), predicted(whole), atol=1e-2)
     assert ended.get_params()["max_iter"] == 200 and ended.get_params()["warm_start"] is False
     cut = LogisticRegression(max_iter=200)
     solver.advance(cut, X, y, Span(0, 1, 1), {}, ticking(1))
     assert np.max(cut.n_iter_) <= 5
     unlimited = LogisticRegression(max_iter=200)
     solver.advance(unlimited, X, y, Span(0, 1, 1), {})
-    assert np.array_equal(said(unlimited), said(whole))
+    assert np.array_equal(predicted(unlimited), predicted(whole))
 
 
 def test_epochs_end_when_the_time_is_over():

@@ -1,4 +1,4 @@
-"""How much of a training fits into the time there is, decided by what its beginning cost."""
+"""Time limits of training, and how much of a training fits into the time left."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_SAFE = 0.5  # of the time left that all the rest may take, by what was measured, to be trained in one go
-_FULL = 0.8  # of the time left that a part of the rest may take
-_CELLS = 200_000  # in the first rows that a model is fitted on to see what it costs
-_FEWEST_ROWS, _MOST_ROWS = 100, 1_000  # of these
-_GROWTH = 4  # times as many rows, at most, the next time
-_GUESSED, _STEEPEST = 1.5, 3.0  # powers of the number of rows that the time grows with: unless measured, and at most
+_SAFE = 0.5  # share of the time left that the predicted rest may take to be trained at once
+_FULL = 0.8  # share of the time left that a part of the rest may take
+_CELLS = 200_000  # in the first rows that a model is fitted on, to measure the time
+_FEWEST_ROWS, _MOST_ROWS = 100, 1_000  # first rows
+_GROWTH = 4  # largest factor between the numbers of rows of successive fits
+_GUESSED, _STEEPEST = 1.5, 3.0  # exponents of the time in the number of rows: without a measurement, and at most
 
 Clock = Callable[[], float]
-"""Gives the time in seconds, from any start."""
+"""Returns the time in seconds, from an arbitrary start."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """The time that a piece of work has.
+class Deadline:
+    """When a piece of work must end.
 
     Args:
-        until: When it must have ended, by the clock.
-        clock: Gives the time in seconds.
+        until: When it must end, by the clock.
+        clock: Returns the time in seconds.
     """
 
     until: float = math.inf
@@ -32,26 +32,26 @@ class Pace:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is an end."""
+        """Whether there is a deadline."""
         return self.until < math.inf
 
     def left(self) -> float:
-        """The seconds that are left; negative if it is late."""
+        """Seconds left; negative after the deadline."""
         return self.until - self.clock()
 
 
-UNLIMITED = Pace()
+UNLIMITED = Deadline()
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The time that pulls have.
+    """The time limit of pulls.
 
     Args:
-        pull: Seconds for one pull, beside the preparation of its rows. A pull that takes longer is cut short, and scored.
-        until: When all pulls should have ended, by the clock: a pull is cut short to keep it.
-        end: When a pull in this process is abandoned.
-        clock: Gives the time in seconds. Where pulls run in other processes, one that all of them share.
+        pull: Seconds for one pull, besides preparing its rows. A longer pull is cut short and scored.
+        until: When all pulls should end, by the clock. Pulls are cut short to meet it.
+        end: When a pull in this process is aborted.
+        clock: Returns the time in seconds. If pulls run in other processes, they must share it.
     """
 
     pull: float = math.inf
@@ -61,35 +61,35 @@ class TimeLimit:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is one."""
+        """Whether there is a limit."""
         return min(self.pull, self.until) < math.inf
 
     def stop(self) -> float:
-        """When a pull that begins now must have ended."""
+        """When a pull that begins now must end."""
         return min(self.clock() + self.pull, self.until)
 
-    def pace(self, stop: float, parts: int) -> Pace:
-        """The time of the next of so many equal parts of a pull that must have ended at `stop`."""
+    def deadline(self, stop: float, parts: int) -> Deadline:
+        """The deadline of the next of several equal parts of a pull that must end at `stop`."""
         if not self.is_limited:
             return UNLIMITED
         now = self.clock()
-        return Pace(now + max(0.0, stop - now) / parts, self.clock)
+        return Deadline(now + max(0.0, stop - now) / parts, self.clock)
 
 
 NO_LIMIT = TimeLimit()
 
 
 def next_rounds(done: int, due: int, seconds: float, left: float, first: int = 1) -> int:
-    """How many rounds of a training come next; 0 ends it.
+    """How many rounds to train next; 0 to stop.
 
-    First a few, to see what they cost. Then all the rest if they surely fit, else twice as many as so far, or as many as fit.
+    The first few measure the time. Then it is all remaining rounds if they certainly fit, else as many as so far or as fit.
 
     Args:
-        done: Rounds trained, in this many `seconds`.
-        due: Rounds to train in total.
-        seconds: What the rounds so far took.
-        left: Seconds that are left.
-        first: Rounds to begin with.
+        done: Number of rounds trained so far.
+        due: Total number of rounds.
+        seconds: Time of the rounds so far.
+        left: Seconds left.
+        first: Number of rounds to start with.
 
     >>> next_rounds(0, 100, 0.0, 10.0), next_rounds(1, 100, 0.01, 10.0), next_rounds(1, 100, 1.0, 10.0)
     (1, 99, 1)
@@ -105,7 +105,7 @@ def next_rounds(done: int, due: int, seconds: float, left: float, first: int = 1
 
 
 def first_rows(n: int, columns: int) -> int:
-    """The rows that a model is fitted on first; all of them where they are few.
+    """The number of rows of the first fit; all rows if they are few.
 
     >>> first_rows(1_500, 10), first_rows(100_000, 10), first_rows(100_000, 20_000)
     (1500, 1000, 100)
@@ -115,12 +115,12 @@ def first_rows(n: int, columns: int) -> int:
 
 
 def next_rows(measured: Sequence[tuple[int, float]], n: int, left: float) -> int:
-    """The rows that a model is fitted on next, after smaller fits; 0 if the last one is to be kept.
+    """The number of rows of the next fit; 0 to keep the last one.
 
     Args:
-        measured: The rows and the seconds of each fit so far.
-        n: The rows to end with.
-        left: Seconds that are left.
+        measured: Number of rows and seconds of each fit so far.
+        n: Total number of rows.
+        left: Seconds left.
 
     >>> next_rows([(1_000, 0.01)], 20_000, left=60.0), next_rows([(1_000, 1.0)], 20_000, left=60.0)
     (20000, 4000)
@@ -137,7 +137,7 @@ def next_rows(measured: Sequence[tuple[int, float]], n: int, left: float) -> int
 
 
 def predicted_seconds(measured: Sequence[tuple[int, float]], rows: int) -> float:
-    """What a fit on so many rows takes, by what smaller ones took.
+    """Predict the time of a fit from the times of smaller fits.
 
     >>> predicted_seconds([(1_000, 1.0), (2_000, 4.0)], 4_000)
     16.0
