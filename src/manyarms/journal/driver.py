@@ -1,26 +1,36 @@
-"""Statements that are written with every append, prepared once."""
+"""Statements that are run with every append."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
 
 
 class DriverStatement:
-    """A statement in the words of its driver. SQLAlchemy takes longer to prepare a short one than SQLite to run it.
+    """A statement that SQLite's driver runs directly: SQLAlchemy would take longer over it than SQLite itself.
+
+    Other databases are reached over a network, which takes longer than both, and get it from SQLAlchemy.
 
     Args:
-        statement: Writes rows; the types of its parameters need no conversion.
+        statement: Writes rows; its parameters need no conversion.
+        parameters: Their names, in the order of the values in a row.
         dialect: Of the database.
     """
 
-    def __init__(self, statement: sa.Insert | sa.Update, dialect: sa.Dialect) -> None:
-        compiled: Any = statement.compile(dialect=dialect)
-        self._text, self._order = str(compiled), compiled.positiontup  # None if parameters have names
+    def __init__(self, statement: sa.Insert | sa.Update, parameters: Sequence[str], dialect: sa.Dialect) -> None:
+        self._statement, self._names = statement, tuple(parameters)
+        self._text = str(statement.compile(dialect=dialect)) if dialect.name == "sqlite" else None
 
-    def run(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
-        """Run it for each of the rows, which there must be."""
-        given: Any = rows if self._order is None else [tuple(row[name] for name in self._order) for row in rows]
-        connection.exec_driver_sql(self._text, given if len(given) > 1 else given[0])
+    def run(self, connection: sa.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Run it for each of the rows, in the transaction of the connection. Its errors are SQLAlchemy's."""
+        if self._text is None:
+            connection.execute(self._statement, [dict(zip(self._names, row, strict=True)) for row in rows])
+            return
+        try:
+            connection.connection.cursor().executemany(self._text, rows)
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(self._text, None, error, sqlite3.Error, dialect=connection.dialect) from error

@@ -33,12 +33,12 @@ from .writer_lock import WriterLock
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
 _RERUN = "run it again when the server can be reached"
 _OPEN_ANEW = "open it again with ma.Study(...)"
-_NAMES = tuple(column.name for column in CONTENT)
-_INSERT = events_table.insert()
+_INSERT = events_table.insert(), events_table.c.keys()
 _MOVE = (
     heads_table.update()
     .where(heads_table.c.study == sa.bindparam("of"))
-    .values(events=sa.bindparam("length"), checksum=sa.bindparam("end"))
+    .values(events=sa.bindparam("length"), checksum=sa.bindparam("end")),
+    ("length", "end", "of"),
 )
 
 Result = TypeVar("Result")
@@ -69,7 +69,7 @@ class SqlJournal:
             self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
-        self._insert, self._move = DriverStatement(_INSERT, engine.dialect), DriverStatement(_MOVE, engine.dialect)
+        self._insert, self._move = (DriverStatement(*one, engine.dialect) for one in (_INSERT, _MOVE))
         self._connection = LastingConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
@@ -120,25 +120,25 @@ class SqlJournal:
         for event in events:
             content = (number, *_columns(event))
             checksum = next_checksum(checksum, content)
-            rows.append({"study": self._study, **dict(zip(_NAMES, content, strict=True)), "checksum": checksum})
+            rows.append((self._study, *content, checksum))
             number += 1
         if not rows:
             return
         self._write_with(lambda connection: self._append(connection, rows))
         self._count, self._checksum, self._reconnected = number, checksum, False
 
-    def _append(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
+    def _append(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
         rows = self._unwritten(connection, rows) if self._reconnected else rows
         if rows:
             self._insert.run(connection, rows)
-            end = {"of": self._study, "length": rows[-1]["number"] + 1, "end": rows[-1]["checksum"]}
-            self._move.run(connection, [end])
+            number, checksum = rows[-1][1], rows[-1][-1]
+            self._move.run(connection, [(number + 1, checksum, self._study)])
 
-    def _unwritten(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _unwritten(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """The rows that follow the end of the journal: an attempt that was cut off may have written some, or all."""
         query = sa.select(heads_table.c.checksum).where(heads_table.c.study == self._study)
         found = connection.execute(query).scalar()
-        checksums = [self._checksum, *(row["checksum"] for row in rows)]
+        checksums = [self._checksum, *(row[-1] for row in rows)]
         if found not in checksums:
             gone = "it is no longer there" if found is None else f"another process has written to it; {_REOPEN}"
             raise StorageError(self._cannot("write", gone))
@@ -341,8 +341,11 @@ class SqlJournal:
             return self._run("write", work)
 
     def _run(self, verb: str, work: Work[Result]) -> Result:
-        with self._explained(verb):
+        try:
             return self._connection.run(work)
+        except Exception:
+            with self._explained(verb):  # only now: a context manager around every append takes its time
+                raise
 
     def _check_writable(self) -> None:
         if not self._write:

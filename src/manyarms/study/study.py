@@ -8,7 +8,7 @@ import tempfile
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -240,13 +240,13 @@ class Study(StudyView):
 
     # -- being the writer
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _held(self) -> AbstractContextManager[None]:
         """Be the writer: take the lock if it was released, and learn what others wrote meanwhile. It is not released after."""
         self._check_open()
-        if self._running:
-            yield
-            return
+        return nullcontext() if self._running else self._caught_up()
+
+    @contextmanager
+    def _caught_up(self) -> Iterator[None]:
         taken = self._access.take()
         with self._access.writing():
             try:
