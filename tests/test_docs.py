@@ -22,7 +22,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from commands import quick_directory
+from commands import Answer, quick_directory
 
 from manyarms import cli, strategies
 
@@ -82,7 +82,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_says(page):
             Path(f"{title[1]}.py").write_text(text)
         namespace["__name__"] = "__main__" if title is None else title[1]  # a file is imported here, and run by a command
         if kind.startswith("python") and "no-run" not in kind:
-            printed = run(text, line, page, namespace)
+            printed = run(re.sub(r"time_budget=\d+", "time_budget=2", text), line, page, namespace)
         elif kind == "output":
             assert rounded(printed) == rounded(text), f"{page}:{line}"
         elif kind == "console" and page in FIRST:
@@ -95,12 +95,27 @@ def run_console(text, place):
         program, *arguments = shlex.split(re.sub(r"--time \S+", "--budget 2 --families linear naive_bayes", command))
         if program in ("pip", "make"):
             continue
-        line = [sys.executable, *(["-m", "manyarms"] if program == "manyarms" else []), *arguments]
-        answer = subprocess.run(line, capture_output=True, text=True)
-        assert answer.returncode == 0, f"{place}: {command}: {answer.stderr}"
-        assert "Warning" not in answer.stderr, f"{place}: {command}"
+        answer = run_manyarms(arguments) if program == "manyarms" else run_python(arguments)
+        assert answer.code == 0, f"{place}: {command}: {answer.err}"
+        assert "Warning" not in answer.err, f"{place}: {command}"
         if expected and "--time" not in command:
-            assert settled(answer.stdout + answer.stderr) == settled(expected), f"{place}: {command}"
+            assert settled(answer.out + answer.err) == settled(expected), f"{place}: {command}"
+
+
+def run_python(arguments):
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def run_manyarms(arguments):
+    """What a command answers, here rather than in a process of its own, which would import everything again."""
+    with pytest.MonkeyPatch.context() as changes, warnings.catch_warnings():
+        changes.setattr(sys, "path", list(sys.path))
+        changes.setitem(sys.modules, "train", None)  # restored afterwards: the command loads the script itself
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
+            cli.main(arguments)
+    return Answer(end.value.code, out.getvalue(), err.getvalue())
 
 
 @pytest.mark.parametrize("page", FIRST[:2], ids=lambda page: page.name)

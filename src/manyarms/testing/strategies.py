@@ -124,13 +124,12 @@ def check_a_pull_never_asked_is_refused(make: Make) -> None:
     strategy = make()
     pull = strategy.ask()
     assert pull is not None
-    _check_refused(strategy, Pull(pull.arm, pull.start, pull.stop + 1))
+    _check_refused(strategy, [Pull(pull.arm, pull.start, pull.stop + 1)])
     strategy.tell(pull, 0.5)
     for pull, reward in _played(strategy, workers=4, fail=_FAIL):
-        if reward is not None:
-            _check_refused(strategy, Pull(pull.arm, pull.stop, pull.stop + 1))
-        for stranger in (Arm(10**9, pull.config), Arm(-1, pull.config)):
-            _check_refused(strategy, Pull(stranger, 0, 1))
+        strangers = [Pull(Arm(id, pull.config), 0, 1) for id in (10**9, -1)]
+        ahead = [Pull(pull.arm, pull.stop, pull.stop + 1)] if reward is not None else []
+        _check_refused(strategy, ahead + strangers)
 
 
 def check_a_reward_that_is_not_finite_is_refused(make: Make) -> None:
@@ -140,9 +139,8 @@ def check_a_reward_that_is_not_finite_is_refused(make: Make) -> None:
         pull = strategy.ask()
         if pull is None:
             return
-        for reward in (math.nan, math.inf, -math.inf):
-            rule = f"a reward of {reward} must raise ValueError and change nothing"
-            _check_refused(strategy, pull, reward, rule)
+        rule = "a reward of {reward} must raise ValueError and change nothing"
+        _check_refused(strategy, [pull], (math.nan, math.inf, -math.inf), rule)
         strategy.tell(pull, 0.5)
         _check(evidence.best(strategy) is not None, "a pull must accept a reward after a bad one was refused", pull)
 
@@ -375,11 +373,15 @@ def _check_moves(recorded: Recorded) -> None:
         _check(spent <= budget, f"the steps asked for must stay within the budget of {budget}", spent)
 
 
-def _check_refused(strategy: Strategy, pull: Pull, reward: float = 1.0, rule: str = _NEVER_ASKED) -> None:
+def _check_refused(
+    strategy: Strategy, pulls: Sequence[Pull], rewards: Sequence[float] = (1.0,), rule: str = _NEVER_ASKED
+) -> None:
+    """Each of the pulls with each of the rewards is refused, and changes nothing; the rule may name the reward."""
     before = evidence.state(strategy)
-    try:
-        strategy.tell(pull, reward)
-    except ValueError:
-        _check(evidence.state(strategy) == before, rule, "another state")
-    else:
-        _check(False, rule, pull)
+    for pull, reward in itertools.product(pulls, rewards):
+        try:
+            strategy.tell(pull, reward)
+        except ValueError:
+            _check(evidence.state(strategy) == before, rule.format(reward=reward), "another state")
+        else:
+            _check(False, rule.format(reward=reward), pull)
