@@ -109,7 +109,7 @@ def test_weights_reach_the_models_and_leave_out_those_that_know_none():
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
 def test_any_scikit_learn_scorer_can_be_optimized(scoring):
     X, y = IRIS
-    model = quick(scoring=scoring, families=[*QUICK, "svm"]).fit(X, y)
+    model = quick(scoring=scoring, budget=8, families=[*QUICK, "svm"]).fit(X, y)
     assert model.baseline_score_ < model.best_score_
     assert ("svm" in set(model.leaderboard_["family"])) == (scoring in ("f1_macro", "balanced_accuracy"))
 
