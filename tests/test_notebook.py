@@ -30,7 +30,7 @@ free = globals().get("free", train)
 
 
 def train(pull):
-    while pull.arm >= {arms} and not Path("{gate}").exists():
+    while pull.arm.id >= {arms} and not Path("{gate}").exists():
         time.sleep(0.01)
     return free(pull)
 """

@@ -23,7 +23,7 @@ from .errors import (
     StudyNotFound,
     WorkerError,
 )
-from .runners import InlineRunner, ProcessRunner, SimulatedRunner
+from .runners import InlineRunner, ProcessRunner, Runner, RunningPull, SimulatedRunner
 from .spaces import Choice, Constant, Float, Int, Joint, Space
 from .strategies import (
     ASHA,
@@ -86,6 +86,8 @@ __all__ = [
     "ProcessRunner",
     "Pull",
     "RandomSearch",
+    "Runner",
+    "RunningPull",
     "SchemaError",
     "SimulatedRunner",
     "Softmax",

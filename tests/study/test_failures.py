@@ -44,8 +44,8 @@ def test_a_failed_pull_is_retried_as_often_as_asked():
     calls = {}
 
     def flaky(pull):
-        calls[pull.arm] = calls.get(pull.arm, 0) + 1
-        if calls[pull.arm] <= 2:
+        calls[pull.arm.id] = calls.get(pull.arm.id, 0) + 1
+        if calls[pull.arm.id] <= 2:
             raise ConnectionError("again")
         return 0.5
 

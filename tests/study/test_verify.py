@@ -298,7 +298,7 @@ def test_a_space_of_the_users_own_is_checked_as_far_as_it_can_be(tmp_path, verif
             return self.sample(rng)
 
     file = f"{tmp_path}/study.db"
-    with ma.tune(lambda config: config.count("c") / 5, Letters(), budget=20, storage=file, progress=False):
+    with ma.tune(lambda pull: pull.config.count("c") / 5, Letters(), budget=20, storage=file, progress=False):
         pass
     assert verify(file)[0] == 0
     rewrite(file, insert(1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import tempfile
 import time
@@ -26,15 +25,6 @@ Function = Callable[..., Any]
 
 _STOPPED = "its time was over before it saved one"
 """Why a pull that was stopped has no state. Perhaps it never saves any; then nothing is lost by training it again."""
-
-
-def takes_config(function: Function) -> bool:
-    """Whether the function wants the plain config: its first parameter is called `config`."""
-    try:
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return False
-    return bool(names) and names[0] == "config"
 
 
 def execute(function: Function, task: Task, clock: Callable[[], float] = time.perf_counter) -> Outcome:
@@ -88,7 +78,7 @@ def execute(function: Function, task: Task, clock: Callable[[], float] = time.pe
 def _returned(function: Function, pull: RunningPull) -> Returned:
     """What the function returned; of a pull that was stopped at a report, the last finite reward that it reported."""
     try:
-        return read_value(function(pull.config if takes_config(function) else pull))
+        return read_value(function(pull))
     except PullStopped:
         if rewards := finite_curve(pull.curve):
             return read_value(rewards[-1])

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .. import checks
 from ..checkpoints import Checkpoints
-from ..errors import ManyarmsWarning
 from ..runners import InlineRunner, ProcessRunner, Runner
-from ..runners.execute import Function, takes_config
+from ..runners.execute import Function
 from ..runners.pull_limit import REMAINING
 from ..strategies import extended
 
@@ -37,17 +35,6 @@ def check_checkpoints(checkpoints: Any) -> None:
         if not isinstance(checkpoints, (str, os.PathLike)):
             raise TypeError(f"checkpoints must be a directory, ma.Checkpoints(...) or None, got {checkpoints!r}")
         checks.path("checkpoints", checkpoints)
-
-
-def warn_about_steps(function: Function, max_steps: int | None) -> None:
-    """Warn where the function cannot train in slices, though `max_steps` asks for it."""
-    if takes_config(function) and max_steps is not None and max_steps > 1:
-        warnings.warn(
-            f"train(config) does not see start and stop, so each of up to max_steps={max_steps} pulls of an arm is the whole "
-            "training again: use max_steps=1, or train(pull)",
-            ManyarmsWarning,
-            stacklevel=3,
-        )
 
 
 def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | None) -> None:

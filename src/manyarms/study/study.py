@@ -25,7 +25,7 @@ from ..runners.loop import run
 from ..runners.task import Task
 from ..safe_text import storable_text
 from ..strategies import Strategy, extended
-from .arguments import RunArguments, check_checkpoints, check_remaining, check_strategy, run_arguments, warn_about_steps
+from .arguments import RunArguments, check_checkpoints, check_remaining, check_strategy, run_arguments
 from .assignment import Assignment
 from .counts import ended_event
 from .header import check_same, make_header, settle_strategy, stored_header, study_name
@@ -452,7 +452,6 @@ class Study(StudyView):
             finish=finish,
         )
         check_remaining(pull_timeout, timeout, self._time_budget if total is None else total.seconds)
-        warn_about_steps(function, self.max_steps)
         with self._writing():
             self._assignment.check(function)
             self._function, self._callbacks = function, arguments.callbacks

@@ -10,14 +10,11 @@ from typing import Any
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..journal import Journal
-from ..runners.execute import Function, takes_config
+from ..runners.execute import Function
 from ..spaces import as_space
 from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
 from .study import Study
-
-MAX_STEPS = 10
-"""The most steps an arm gets where the user does not say."""
 
 
 def tune(
@@ -65,11 +62,9 @@ def tune(
     check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
-    if max_steps is None:
-        max_steps = 1 if takes_config(function) else MAX_STEPS
     make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
     study = Study(
-        make(as_space(space), budget=limits.steps, max_steps=max_steps, seed=seed),
+        make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed),
         storage=storage,
         name=name,
         checkpoints=checkpoints,

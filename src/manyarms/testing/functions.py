@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
+import pickle
 import sys
 import threading
 import time
@@ -104,12 +106,15 @@ def give(pull: RunningPull) -> Any:
 def look(pull: RunningPull) -> dict[str, Any]:
     """Tells what it sees."""
     same = pull.config == {"x": 0.1, "deep": [{"name": "é"}, None]} and pull["x"] == 0.1 and pull.load() is None
-    return {"reward": 0, "start": pull.start, "stop": pull.stop, "seed": pull.seed, "arm": pull.arm, "same": same}
+    return {"reward": 0, "start": pull.start, "stop": pull.stop, "seed": pull.seed, "arm": pull.arm.id, "same": same}
 
 
-def look_at_config(config: Any) -> bool:
-    """Whether it got the config itself."""
-    return type(config) is dict and sorted(config) == ["deep", "x"]
+def read_like_a_dict(config: Any) -> bool:
+    """Whether what it got can be read like the config, a dict, regardless of the name of the parameter."""
+    expected = {"x": 0.1, "deep": [{"name": "é"}, None]}
+    copies = [dict(config), {**config}, json.loads(json.dumps(config)), pickle.loads(pickle.dumps(config)), config.copy()]
+    single = config["x"] == config.get("x") == 0.1 and "y" not in config and config.get("y", 7) == 7
+    return config == expected and sorted(config) == ["deep", "x"] and single and all(copy == expected for copy in copies)
 
 
 def spoil(pull: RunningPull) -> Any:
@@ -155,7 +160,7 @@ def report_then_save(pull: RunningPull) -> dict[str, float]:
 
 def count_others(pull: RunningPull) -> int:
     """How many are in the directory that its config names, each for a moment."""
-    mark = Path(pull.config, str(pull.arm))
+    mark = Path(pull.config, str(pull.arm.id))
     mark.touch()
     time.sleep(0.02)
     present = len(os.listdir(pull.config))
@@ -170,7 +175,7 @@ def here() -> list[int]:
 
 def meet(pull: RunningPull) -> int:
     """How many pulls have come to the place that its config names; waits for as many as it expects there."""
-    Path(pull.config["place"], str(pull.arm)).touch()
+    Path(pull.config["place"], str(pull.arm.id)).touch()
     for _ in range(_PATIENCE):
         present = len(os.listdir(pull.config["place"]))
         if present >= pull.config["expected"] or here() == pull.config["here"]:
@@ -183,5 +188,5 @@ def take_for_ever(pull: RunningPull) -> int:
     """Does not end, except in the process that its config names; leaves a file if it was given the time to end after all."""
     if os.getpid() != pull.config["process"]:  # what runs in the process of the test cannot be abandoned
         time.sleep(_PATIENCE * _MOMENT)
-        Path(pull.config["place"], str(pull.arm)).touch()
+        Path(pull.config["place"], str(pull.arm.id)).touch()
     return 0

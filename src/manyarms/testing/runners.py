@@ -30,8 +30,8 @@ from .functions import (
     give,
     here,
     look,
-    look_at_config,
     meet,
+    read_like_a_dict,
     remember,
     report,
     report_then_save,
@@ -87,16 +87,16 @@ def check_all_else_fails_with_a_reason(make: Make, workers: int = 3) -> None:
 
 
 def check_the_function_sees_its_pull(make: Make, workers: int = 3) -> None:
-    """Config, seed, start and stop are those of the pull; a function of `config` gets the plain config."""
+    """Config, seed, start and stop are those of the pull, and the pull can be read like the config."""
     config = {"x": 0.1, "deep": [{"name": "é"}, None]}
     with _started(make, workers, look) as (runner, directory):
         task = make_task(directory, 5, config, start=3, stop=7, seed=2**32 - 1)
         seen = _outcomes(runner, [task])[0].metrics
         expected = {"start": 3, "stop": 7, "seed": 2**32 - 1, "arm": 5, "same": 1}
         _check(dict(seen) == expected, "the function must see its pull", seen)
-    with _started(make, workers, look_at_config) as (runner, directory):
+    with _started(make, workers, read_like_a_dict) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 5, config)])[0]
-        _check(outcome.reward == 1, "a function of config must get the config", outcome)
+        _check(outcome.reward == 1, "a pull must read like its config", outcome)
 
 
 def check_a_function_may_spoil_its_config(make: Make, workers: int = 3) -> None:

@@ -36,7 +36,7 @@ def draw_family(study: Searched, space: NetworkSpace, arm: int | None = None) ->
     >>> import manyarms as ma
     >>> from manyarms.networks import table_space
     >>> space = table_space(4, 3)
-    >>> study = ma.tune(lambda config: config.n_nodes, space, budget=50, seed=0, progress=False)
+    >>> study = ma.tune(lambda pull: pull.config.n_nodes, space, budget=50, seed=0, progress=False)
     >>> draw_family(study, space)[:4]
     '<svg'
     """

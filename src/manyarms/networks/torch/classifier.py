@@ -152,11 +152,11 @@ class Classifier:
 
     def _resumed(self, pull: RunningPull) -> Trainee:
         if pull.previous is None:
-            raise RuntimeError(f"arm {pull.arm} saved nothing, so it cannot go on from step {pull.start}")
+            raise RuntimeError(f"arm {pull.arm.id} saved nothing, so it cannot go on from step {pull.start}")
         state = read_state(pull.previous)
         trainee = Trainee.resume(state, self.space, self._precision())
         if state.get("stop", trainee.steps) != pull.start:  # states of older versions do not say
-            raise RuntimeError(f"arm {pull.arm} saved step {trainee.steps}, so it cannot go on from step {pull.start}")
+            raise RuntimeError(f"arm {pull.arm.id} saved step {trainee.steps}, so it cannot go on from step {pull.start}")
         return trainee
 
     def _save(self, pull: RunningPull, trainee: Trainee) -> None:

@@ -134,11 +134,11 @@ class Training:
 
     def _state(self, pull: Any) -> Trained:
         """What the arm's last pull left: as it is still here, or as it was saved. What is here is given out once only."""
-        return self._recent.pop((pull.arm, pull.start), None) or pull.load() or Trained()
+        return self._recent.pop((pull.arm.id, pull.start), None) or pull.load() or Trained()
 
     def _remember(self, pull: Any, state: Trained) -> None:
         """Keep what was just saved, as long as it is little: reading it again would cost as much as some of the training."""
-        self._recent[pull.arm, pull.stop] = state
+        self._recent[pull.arm.id, pull.stop] = state
         while sum(known.size for known in self._recent.values()) > _RECENT:
             self._recent.popitem(last=False)
 
