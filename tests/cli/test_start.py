@@ -77,8 +77,8 @@ from manyarms.networks import table_space
 space = table_space(4, 3)
 
 
-def train(config):
-    return config.training["learning_rate"]
+def train(pull):
+    return pull.config.training["learning_rate"]
 """
 
 
