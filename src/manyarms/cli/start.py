@@ -40,7 +40,7 @@ def add_commands(commands: Any) -> None:
     run.add_argument("target", help="script.py:function, or package.module:function")
     run.add_argument("--budget", required=True, help='in all, over all runs: steps such as 500, or training time such as "2h"')
     run.add_argument("--space", default="space", help="name of the space in the script (default: space)")
-    run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 1, so that each pull is a complete training)")
+    run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 1, a complete training)")
     run.add_argument(
         "--strategy", default="AdaptiveMutantUCB", help="name of the strategy, such as asha or random (default: %(default)s)"
     )
