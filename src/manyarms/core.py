@@ -81,6 +81,11 @@ class Outcome:
     stopped_early: bool = False
 
 
+def sign_of(direction: str) -> float:
+    """1 if rewards are maximized, -1 if they are minimized: times this, larger is better."""
+    return 1.0 if direction == "maximize" else -1.0
+
+
 def new_study_id() -> str:
     """An id that no other study has: it tells studies of the same name apart."""
     return secrets.token_hex(8)

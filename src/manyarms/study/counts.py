@@ -8,13 +8,10 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from ..checkpoints.names import is_name, is_unsaved, unsaved_name
-from ..core import Arm, Outcome, Pull
+from ..core import Arm, Pull, sign_of
 from ..journal import Event
 
 Part = TypeVar("Part", int, str)
-
-_NOTED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
-"""The fields of an outcome that are written as they are, where they say anything."""
 
 
 @lru_cache(maxsize=4096)
@@ -104,7 +101,7 @@ class Counts:
     """
 
     def __init__(self, direction: str) -> None:
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._sign = sign_of(direction)
         self.events = 0
         self.steps = 0
         self.seconds = 0.0
@@ -254,32 +251,3 @@ def _check_name(name: str | None) -> str | None:
     if name is not None and not is_name(name) and not is_unsaved(name):
         raise ValueError(f"no study calls a checkpoint {name!r:.100}")
     return name
-
-
-def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
-    """The entry for a pull that was asked for; `config` as JSON, written with an arm's first pull only."""
-    data: dict[str, Any] = {"config": config} if is_new else {}
-    if is_new and pull.arm.parents:
-        data["parents"] = list(pull.arm.parents)
-    return Event("asked", pull.arm.id, pull.start, pull.stop, data=data)
-
-
-def ended_event(outcome: Outcome) -> Event:
-    """The entry for a pull that ended."""
-    data: dict[str, Any] = {}
-    for name in _NOTED:
-        if value := getattr(outcome, name):
-            data[name] = value
-    if outcome.attempts > 1:
-        data["attempts"] = outcome.attempts
-    if outcome.checkpoint and outcome.size:
-        data["checkpoint_bytes"] = outcome.size
-    if outcome.metrics:
-        data["metrics"] = dict(outcome.metrics)
-    if outcome.attributes:
-        data["attributes"] = dict(outcome.attributes)
-    if outcome.curve:
-        data["curve"] = list(outcome.curve)
-    kind = "failed" if outcome.reward is None else "told"
-    pull = outcome.pull
-    return Event(kind, pull.arm.id, pull.start, pull.stop, outcome.reward, outcome.seconds, data)  # type: ignore[arg-type]

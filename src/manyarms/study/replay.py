@@ -11,13 +11,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..core import Pull
+from ..core import Pull, sign_of
 from ..errors import StorageError, StudyMismatch
 from ..journal import Event, Journal
+from ..journal.events import asked_event
 from ..spaces import to_json
 from ..strategies import Strategy, extended, restart
 from ..strategies.kit.scaling import Bounded
-from .counts import Counts, asked_event
+from .counts import Counts
 
 
 class StudyState:
@@ -32,7 +33,7 @@ class StudyState:
     def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
         self.strategy = strategy
         self.extended = extended(strategy)
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._sign = sign_of(direction)
         self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
         self.counts = Counts(direction)
 

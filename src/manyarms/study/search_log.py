@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..core import Outcome
+from ..core import Outcome, sign_of
 from ..safe_text import safe_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class SearchLog:
 
     def __init__(self, study: StudyView, shown: int | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._study, self._clock = study, clock
-        self._sign = 1.0 if study.header["direction"] == "maximize" else -1.0
+        self._sign = sign_of(study.header["direction"])
         self._screen = None if shown is None or is_set_up(logger) else _Screen(shown)
         self._best: float | None = None
         self._news: Outcome | None = None  # a new best that was not logged yet

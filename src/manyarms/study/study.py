@@ -19,6 +19,7 @@ from ..checkpoints.location import noted, owner_of, usual_root
 from ..core import Outcome, Pull
 from ..errors import ManyarmsWarning, NoResult, StorageError, StudyClosed, StudyLocked
 from ..journal import Event, Journal, MemoryJournal, open_journal
+from ..journal.events import ended_event
 from ..runners import Abandoning, PullsAbandoned, Runner
 from ..runners.execute import BadReward, Function, read_value
 from ..runners.loop import run
@@ -27,7 +28,6 @@ from ..safe_text import storable_text
 from ..strategies import Strategy, extended
 from .arguments import RunArguments, check_checkpoints, check_remaining, check_strategy, run_arguments
 from .assignment import Assignment
-from .counts import ended_event
 from .header import check_same, make_header, settle_strategy, stored_header, study_name
 from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
 from .outcomes import checked_outcome, has_ended, is_same_config

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget import Budget
 from ..checkpoints.location import directories, find_checkpoint
-from ..core import Arm
+from ..core import Arm, sign_of
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
 from ..spaces import as_space
@@ -97,7 +97,7 @@ class StudyView:
                 self._state, self.counts = state, state.counts
 
     def _best_reward(self) -> Recommendation:
-        sign = 1.0 if self.header["direction"] == "maximize" else -1.0
+        sign = sign_of(self.header["direction"])
         trained = [record for record in self.counts.arms.values() if record.best_reward is not None]
         return recommended(max(trained, key=lambda record: (not record.failed, sign * (record.best_reward or 0.0))), False)
 
