@@ -176,5 +176,5 @@ def test_the_contract_of_outcomes_covers_the_mark():
     study = whole()
     pull = study.ask()
     with pytest.raises(TypeError, match="stopped_early must be True or False, got 'yes'"):
-        study.record([ma.Outcome(pull, 1.0, stopped_early="yes")])
+        study._record([ma.Outcome(pull, 1.0, stopped_early="yes")])
     assert not study.counts.pulls

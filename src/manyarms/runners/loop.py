@@ -24,11 +24,11 @@ class Client(Protocol):
     def task(self, pull: Pull, slots: int) -> Task:
         """What a worker needs to run it, where up to `slots` run at once."""
 
-    def lose(self, checkpoint: str) -> None:
-        """A checkpoint turned out to be damaged."""
+    def mark_lost(self, checkpoint: str) -> None:
+        """Note that a checkpoint is corrupt or missing."""
 
-    def record(self, outcomes: Iterable[Outcome]) -> None:
-        """Record the outcomes of pulls, then learn from them."""
+    def record(self, outcomes: Iterable[Outcome]) -> object:
+        """Record the outcomes of pulls, then learn from them. The outcome of a pull that has ended changes nothing."""
 
 
 def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int = 0, deterministic: bool = False) -> None:
@@ -95,7 +95,7 @@ def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: 
 def _again(study: Client, task: Task, outcome: Outcome, retries: int, slots: int) -> Task | None:
     """The task to start once more, if it should be: with a damaged checkpoint trained anew, or as a retry."""
     if outcome.damaged is not None:
-        study.lose(outcome.damaged)
+        study.mark_lost(outcome.damaged)
         return replace(study.task(task.pull, slots), attempt=task.attempt)
     if outcome.reward is None and task.attempt <= retries:
         return replace(task, attempt=task.attempt + 1)

@@ -17,7 +17,7 @@ from .partition_ucb import PartitionUCB
 from .pickers.er_ucb import ERUCB
 from .pickers.extreme_ucb import ExtremeUCB
 from .pickers.picker import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
-from .protocol import ExtendedStrategy, Phase, Strategy, extended, is_built_in, kind_of, restart, uses_mean
+from .protocol import ExtendedStrategy, Phase, Strategy, extended, fresh_copy, is_built_in, kind_of, restart, uses_mean
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
@@ -51,6 +51,7 @@ __all__ = [
     "TreeUCB",
     "Uniform",
     "extended",
+    "fresh_copy",
     "is_built_in",
     "kind_of",
     "restart",

@@ -19,7 +19,7 @@ from .kit.ledger import Ledger, State
 from .kit.representation import one_line
 from .pickers.extreme_ucb import ExtremeUCB
 from .pickers.picker import Picker
-from .protocol import ExtendedStrategy, Phase, extended, kind_of, restart, uses_mean
+from .protocol import ExtendedStrategy, Phase, extended, fresh_copy, kind_of, restart, uses_mean
 
 _FEW = 5  # failures that say nothing yet
 
@@ -88,6 +88,12 @@ class Cascade:
         self._counts: list[int] = []  # by arm: how many there are
         self._rewarded = [0] * len(self._names)  # by child: pulls
         self._failed = [0] * len(self._names)
+
+    def fresh_copy(self, **changes: Any) -> Cascade:
+        """A new cascade with the same arguments, and another budget or seed, that has not been asked for anything yet."""
+        children = {name: fresh_copy(child, seed=self._seeds[name]) for name, child in self.children.items()}
+        given = {"budget": self.settings["budget"], "seed": self.settings["seed"], **changes}
+        return type(self)(children, self.picker, **given)
 
     def restart(self, **changed: Any) -> None:
         """Be as at the beginning, with another budget or seed."""

@@ -64,6 +64,16 @@ class ExtendedStrategy(Strategy, Protocol):
         """Be in the state that another strategy with the same arguments gave."""
 
 
+def fresh_copy(strategy: ExtendedStrategy, **changes: Any) -> ExtendedStrategy:
+    """A new strategy with the same arguments, some of them changed, which has not been asked for anything yet.
+
+    A strategy that is not made from a space and its settings alone has a method `fresh_copy(**changes)` for this.
+    """
+    if (own := getattr(strategy, "fresh_copy", None)) is not None:
+        return cast(ExtendedStrategy, own(**changes))
+    return type(strategy)(strategy.ledger.space, **{**strategy.settings, **changes})  # type: ignore[call-arg]
+
+
 def restart(strategy: ExtendedStrategy, **changed: Any) -> None:
     """Put a strategy back to its beginning, with some settings changed."""
     if hasattr(strategy, "restart"):  # it is made of more than a space and settings

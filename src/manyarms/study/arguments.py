@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import checks
+from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..runners import InlineRunner, ProcessRunner, Runner
 from ..runners.execute import Function
@@ -35,6 +36,26 @@ def check_checkpoints(checkpoints: Any) -> None:
         if not isinstance(checkpoints, (str, os.PathLike)):
             raise TypeError(f"checkpoints must be a directory, ma.Checkpoints(...) or None, got {checkpoints!r}")
         checks.path("checkpoints", checkpoints)
+
+
+def check_study(
+    strategy: Any,
+    checkpoints: Any,
+    direction: Any,
+    bounds: Any,
+    budget: Budget | str | None,
+    origin: Any,
+) -> tuple[Budget | None, tuple[float, float] | None]:
+    """Check the arguments of `Study`. Returns the budget as limits, and the bounds."""
+    check_strategy(strategy)
+    check_checkpoints(checkpoints)
+    checks.one_of("direction", direction, ("maximize", "minimize"))
+    limits = None if budget is None else Budget.of(budget)
+    if limits is not None and limits.steps is not None:
+        raise ValueError("budget of a Study must be in seconds or cost: give the number of steps to the strategy")
+    if origin is not None and not isinstance(origin, Mapping):
+        raise TypeError(f"origin must be a dict or None, got {origin!r}")
+    return limits, None if bounds is None else checks.interval("bounds", bounds)
 
 
 def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | None) -> None:

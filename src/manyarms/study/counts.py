@@ -71,6 +71,16 @@ class ArmRecord:
         """The mean of its rewards."""
         return self.total / len(self.stops) if self.stops else None
 
+    def best_state(self, by_mean: bool) -> tuple[str | None, int]:
+        """The checkpoint with the arm's best state, and its step; the newest one if nothing was saved at the best step.
+
+        Args:
+            by_mean: The rewards are repeated measurements of one value, so that the newest state is the best one.
+        """
+        if by_mean or self.best_checkpoint is None:
+            return self.checkpoint, self.steps
+        return self.best_checkpoint, self.best_step
+
 
 @dataclass(frozen=True, slots=True)
 class InFlight:

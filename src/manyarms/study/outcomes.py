@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import Enum
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -14,6 +15,20 @@ from .. import checks
 from ..core import Arm, Outcome, Pull
 from ..spaces import to_json
 from .counts import ArmRecord
+
+
+class Recorded(Enum):
+    """The result of recording an outcome."""
+
+    NEW = "new"
+    """The pull was in flight and has a reward."""
+
+    FAILED = "failed"
+    """The pull was in flight and failed."""
+
+    REPEATED = "repeated"
+    """The pull had ended before, so that its outcome changed nothing."""
+
 
 _TEXTS = ("reason", "details", "checkpoint", "damaged", "unsaved")
 

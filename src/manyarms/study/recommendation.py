@@ -58,10 +58,3 @@ def worth(record: ArmRecord, by_mean: bool) -> float:
     reward = record.mean_reward if by_mean else record.best_reward
     assert reward is not None
     return reward
-
-
-def best_state(record: ArmRecord, by_mean: bool) -> tuple[str | None, int]:
-    """The checkpoint with the best state of an arm, and its step. The newest one, where the arm saved nothing at its best."""
-    if by_mean or record.best_checkpoint is None:
-        return record.checkpoint, record.steps
-    return record.best_checkpoint, record.best_step

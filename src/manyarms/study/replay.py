@@ -16,7 +16,7 @@ from ..errors import StorageError, StudyMismatch
 from ..journal import Event, Journal
 from ..journal.events import asked_event
 from ..spaces import to_json
-from ..strategies import Strategy, extended, restart
+from ..strategies import Strategy, extended, fresh_copy
 from ..strategies.kit.scaling import Bounded
 from .counts import Counts
 
@@ -31,11 +31,15 @@ class StudyState:
     """
 
     def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
-        self.strategy = strategy
-        self.extended = extended(strategy)
+        self.begin(strategy)
         self._sign = sign_of(direction)
         self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
         self.counts = Counts(direction)
+
+    def begin(self, strategy: Strategy) -> None:
+        """Use this strategy, which has not been asked for anything yet."""
+        self.strategy = strategy
+        self.extended = extended(strategy)
 
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
         """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
@@ -96,7 +100,7 @@ class StudyState:
         try:
             self.load(text)
         except (LookupError, TypeError, ValueError, AttributeError):
-            restart(self.extended)
+            self.begin(fresh_copy(self.extended))
             self.counts.clear()
 
     def _ask_again(self, event: Event, number: int) -> None:

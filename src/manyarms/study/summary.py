@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..budget import Budget
 from ..safe_text import safe_text
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from .view import StudyView
 
 _LONGEST = 80  # characters of a name that may be anybody's
+
+
+def limits_of(header: Mapping[str, Any], counts: Counts) -> Budget | None:
+    """The newest totals that were given to a study: steps, seconds and cost; None if it has no limit."""
+    totals = counts.budget
+    if totals is None:
+        totals = {"budget": (header["settings"] or {}).get("budget"), **(header.get("limits") or {})}
+    steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
+    return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
 
 
 def remaining(limits: Budget | None, counts: Counts) -> dict[str, float]:

@@ -19,9 +19,9 @@ from ..strategies import uses_mean
 from . import frames
 from .counts import Counts
 from .header import restored_strategy, stored_header
-from .recommendation import Recommendation, best_state, recommend, recommended, stored_recommendation
+from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
-from .summary import remaining, summary
+from .summary import limits_of, remaining, summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,11 +135,7 @@ class StudyView:
     @property
     def limits(self) -> Budget | None:
         """The newest totals that were given to the study: steps, seconds and cost; None if it has no limit."""
-        totals = self.counts.budget
-        if totals is None:
-            totals = {"budget": (self.header["settings"] or {}).get("budget"), **(self.header.get("limits") or {})}
-        steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
-        return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
+        return limits_of(self.header, self.counts)
 
     @property
     def remaining(self) -> dict[str, float]:
@@ -149,7 +145,7 @@ class StudyView:
     def checkpoint_of(self, arm: int) -> Path | None:
         """The directory of the arm's best state, if it saved any; it may have been deleted since."""
         record = self.counts.arms[arm]
-        name, _ = best_state(record, by_mean=False)
+        name, _ = record.best_state(by_mean=False)
         if name != record.checkpoint and self._takes_mean(arm):  # asked only where it matters: a view may have to be replayed
             name = record.checkpoint
         return None if name is None else find_checkpoint(directories(self.journal, self.header), name)

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..core import Pull
 from ..errors import StudyClosed
 from ..journal import Journal, SharedJournal
-from .header import settle_strategy
+from .header import first_strategy
 from .replay import StudyState
 
 
@@ -56,22 +55,20 @@ class WriteAccess:
         return nullcontext() if self._shared is None else self._shared.writing()
 
 
-def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, Any], diverged: bool) -> list[Pull]:
-    """Replay what others appended to the journal, and give the pulls in flight that they asked for.
+def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, Any], diverged: bool) -> None:
+    """Replay what others appended to the journal.
 
     Args:
         state: What is known so far.
         journal: The journal, which has grown.
         header: The header of the study.
-        diverged: The strategy made decisions that were never written. It is put back to the beginning.
+        diverged: Whether the strategy made decisions that were never written. If so, a fresh copy replays the journal.
     """
-    before = {arm: flight.pull for arm, flight in state.counts.in_flight.items()}
     if diverged:
         if state.extended is None:
             raise StudyClosed(
                 f"study {journal.name!r} was continued elsewhere: open it again with ma.Study(...) to continue it"
             )
-        settle_strategy(state.strategy, header)
+        state.begin(first_strategy(state.strategy, header))
         state.counts.clear()
     state.replay(journal, use_snapshot=diverged)
-    return [flight.pull for arm, flight in state.counts.in_flight.items() if before.get(arm) is not flight.pull]

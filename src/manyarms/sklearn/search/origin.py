@@ -41,7 +41,7 @@ def check_same_origin(study: StudyView, origin: Mapping[str, Any] | None) -> Non
         if before.get(what) != value:
             raise StudyMismatch(
                 f"study {study.name!r} was made with other {what}: give what it was made with to go on with it, "
-                "or another name to begin a new study"
+                "or another name to start a new study"
             )
 
 
