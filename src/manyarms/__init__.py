@@ -1,8 +1,8 @@
-"""Model selection as a bandit with infinitely many arms: train many a little, and the promising ones on.
+"""Hyperparameter tuning, model selection and neural architecture search that pauses models instead of discarding them.
 
 >>> import manyarms as ma
 >>> space = ma.Space(x=ma.Float(0, 1))
->>> study = ma.tune(lambda config: 1 - abs(config["x"] - 0.3), space, budget=200, seed=0, progress=False)
+>>> study = ma.tune(lambda pull: 1 - abs(pull["x"] - 0.3), space, budget=200, seed=0, progress=False)
 >>> round(study.best_config["x"], 1)
 0.3
 """
@@ -23,6 +23,7 @@ from .errors import (
     StudyNotFound,
     WorkerError,
 )
+from .journal import Journal
 from .runners import InlineRunner, ProcessRunner, Runner, RunningPull, SimulatedRunner
 from .spaces import Choice, Constant, Float, Int, Joint, Space
 from .strategies import (
@@ -44,9 +45,11 @@ from .strategies import (
     RandomSearch,
     Softmax,
     SteadyStateEA,
+    Strategy,
     SuccessiveHalving,
     TreeUCB,
     Uniform,
+    pickers,
 )
 from .study.study import Study
 from .study.tune import tune
@@ -77,6 +80,7 @@ __all__ = [
     "InlineRunner",
     "Int",
     "Joint",
+    "Journal",
     "ManyarmsError",
     "ManyarmsWarning",
     "MutantUCB",
@@ -94,6 +98,7 @@ __all__ = [
     "Space",
     "SteadyStateEA",
     "StorageError",
+    "Strategy",
     "Study",
     "StudyClosed",
     "StudyLocked",
@@ -106,5 +111,6 @@ __all__ = [
     "WorkerError",
     "__version__",
     "load_study",
+    "pickers",
     "tune",
 ]
