@@ -1,4 +1,4 @@
-"""What a study was made with: written once, and compared when it is opened again."""
+"""The header of a study: the arguments it was made with, which are compared when it is opened again."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _VALID: dict[str, Callable[[Any], bool]] = {
     "direction": lambda value: value in ("maximize", "minimize"),
     "bounds": lambda value: value is None or (isinstance(value, list) and len(value) == 2),
 }
-"""What each entry of a header must be."""
+"""Whether each entry of a header is valid."""
 
 
 def make_header(
     strategy: Strategy, seed: int, direction: str, bounds: tuple[float, float] | None, **notes: Any
 ) -> dict[str, Any]:
-    """The header of a new study; `notes` are kept, but not compared when it is opened again."""
+    """The header of a new study. `notes` are stored, but not compared when it is opened again."""
     known = extended(strategy)
     space = described(known.ledger.space) if known is not None else None
     header = {
@@ -47,7 +47,7 @@ def make_header(
 
 
 def stored_header(journal: Journal) -> Mapping[str, Any] | None:
-    """The header of a stored study; None if it is new. `StorageError` if it is not one that a study writes."""
+    """The header of a stored study; None if the study is new. Raises `StorageError` if the header is corrupt."""
     header = journal.header
     if header is not None:
         for key, is_valid in _VALID.items():
@@ -82,7 +82,7 @@ def first_strategy(strategy: Strategy, header: Mapping[str, Any]) -> Strategy:
 
 
 def study_name(name: str) -> str:
-    """A name that any storage, table and page can show."""
+    """The name, if any storage, table and page can show it."""
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}")
     if not 1 <= len(name) <= 255 or not name.isprintable():

@@ -1,4 +1,4 @@
-"""What a study knows: its strategy and its counts, rebuilt from the journal."""
+"""The state of a study, its strategy and its counts, and how it is rebuilt by replaying the journal."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .counts import Counts
 
 
 class StudyState:
-    """A strategy that is fed a journal, as it is written or as it is read back.
+    """The strategy and the counts of a study, updated by the events of its journal.
 
     Args:
-        strategy: fresh, with the arguments the study began with.
-        direction: "maximize" or "minimize", of the rewards in the journal.
-        bounds: the lowest and highest reward there can be, if the user knows them.
+        strategy: A new strategy with the arguments that the study began with.
+        direction: "maximize" or "minimize" the rewards in the journal.
+        bounds: The lowest and highest possible reward, if they are known.
     """
 
     def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
@@ -42,7 +42,7 @@ class StudyState:
         self.extended = extended(strategy)
 
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
-        """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
+        """The next pull of the strategy, with its event for the journal; None if there is none."""
         pull = self.strategy.ask() if context is None else cast(Any, self.strategy).ask(context=context)
         if pull is None:
             return None
@@ -55,7 +55,7 @@ class StudyState:
         return pull, event
 
     def learn(self, event: Event) -> None:
-        """Take in the end of a pull."""
+        """Count the end of a pull, and tell the strategy its reward."""
         assert event.arm is not None
         if event.reward is not None and not math.isfinite(event.reward):
             raise StorageError(f"event {self.counts.events} of the journal is corrupt: the reward is {event.reward}")
@@ -64,23 +64,23 @@ class StudyState:
         self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
 
     def _turned(self, reward: float) -> float:
-        """As a strategy is told it: larger is better and, where there are bounds, from 0 to 1."""
+        """The reward for the strategy: larger is better and, with bounds, between 0 and 1."""
         reward *= self._sign
         return reward if self._bounded is None else self._bounded.scale(reward)
 
     def change_budget(self, event: Event) -> None:
-        """Continue to another total."""
+        """Change the budget."""
         self.counts.count(event)
         if self.extended is not None:
             self.extended.ledger.budget = event.data["budget"]
 
     def replay(self, journal: Journal, use_snapshot: bool = True, until: int | None = None) -> None:
-        """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it.
+        """Rebuild the state from the newest snapshot, if there is one, and the events after it.
 
         Args:
             journal: The journal of the study.
-            use_snapshot: Start from the snapshot.
-            until: The number of events to replay; None means all.
+            use_snapshot: Whether to start from the snapshot.
+            until: Number of events to replay; None means all.
         """
         snapshot = journal.snapshot() if use_snapshot and self.extended is not None else None
         if snapshot is not None and (until is None or snapshot[0] <= until):
@@ -95,7 +95,7 @@ class StudyState:
                 self.learn(event)
 
     def _load_or_begin_again(self, text: str) -> None:
-        """A snapshot that cannot be read costs time, nothing else: the whole journal is replayed instead."""
+        """Load a snapshot. If it cannot be read, the whole journal is replayed instead."""
         assert self.extended is not None
         try:
             self.load(text)
@@ -109,16 +109,16 @@ class StudyState:
             now = "nothing" if answer is None else describe(answer[1])
             raise StudyMismatch(
                 f"event {number} of the journal asks for {describe(event)}, but the strategy now asks for {now}: "
-                "the space, the strategy or the library's version is not the one this study was made with"
+                "the study was made with another space, strategy or version of the library"
             )
 
     def state(self) -> str:
-        """All of it as text: JSON, with arrays in base64."""
+        """The whole state as JSON text, with arrays in base64."""
         assert self.extended is not None
         return json.dumps({"counts": self.counts.state(), "strategy": self.extended.state()}, default=_write_array)
 
     def load(self, text: str) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         state = json.loads(text, object_hook=_read_array)
         assert self.extended is not None
         self.extended.load(state["strategy"])
@@ -126,7 +126,7 @@ class StudyState:
 
 
 def describe(event: Event) -> str:
-    """An asked pull in words."""
+    """A description of an asked pull."""
     config = f" with {event.data['config']!r:.200}" if "config" in event.data else ""
     return f"arm {event.arm} from {event.start} to {event.stop}{config}"
 

@@ -1,4 +1,4 @@
-"""Whose turn it is to write a study: taking the lock of its journal, and learning what others wrote meanwhile."""
+"""Takes turns at writing a study: the lock of its journal, and what others wrote in the meantime."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .replay import StudyState
 
 
 class WriteAccess:
-    """The lock of a journal; a journal without one, such as one in memory, is always its object's own.
+    """The lock of a journal. A journal without one, such as one in memory, can always be written.
 
     Args:
-        journal: The journal of a study that is open. From now on a newer object of this process may take its lock over.
+        journal: The journal of an open study. From now on, a newer object in this process may take over its lock.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -31,11 +31,11 @@ class WriteAccess:
         return self._shared is None or self._shared.is_writer
 
     def has_others(self, own: int) -> bool:
-        """Whether others have written to the journal, in which this object knows of so many events."""
+        """Whether others have written to the journal, of which this object knows `own` events."""
         return hasattr(self._journal, "__len__") and len(self._journal) != own
 
     def take(self) -> bool:
-        """Become the writer, unless it is. `StudyLocked` if another process is, or another object of this process.
+        """Take the lock, unless this object holds it. Raises `StudyLocked` if another process or object holds it.
 
         Returns:
             Whether the lock was taken now, so that others may have written since it was released.
@@ -51,7 +51,7 @@ class WriteAccess:
             self._shared.release()
 
     def writing(self) -> AbstractContextManager[None]:
-        """For as long as it is entered, no other object of this process can take the lock over."""
+        """While this is entered, no other object in this process can take over the lock."""
         return nullcontext() if self._shared is None else self._shared.writing()
 
 
@@ -59,8 +59,8 @@ def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, 
     """Replay what others appended to the journal.
 
     Args:
-        state: What is known so far.
-        journal: The journal, which has grown.
+        state: The state of the study, which is updated.
+        journal: The journal.
         header: The header of the study.
         diverged: Whether the strategy made decisions that were never written. If so, a fresh copy replays the journal.
     """
