@@ -37,26 +37,23 @@ class Study(StudyView):
 
     Only one object at a time writes a stored study. It takes the lock when it is opened, and releases it when `optimize`
     returns or raises, and on `close`. A study without the lock can still be read: `best()`, `best_model()`, tables, `plan()`.
-    `ask`, `tell`, `record` and `optimize` take the lock again and first learn what others wrote meanwhile; while another
-    process has it, they raise `StudyLocked`. In one process, opening a study again takes the lock over from an object that is
-    not inside `optimize`, so that the cell of a notebook can be run twice.
+    `ask`, `tell` and `optimize` take the lock again and first replay what others wrote meanwhile; while another process has
+    it, they raise `StudyLocked`. In one process, opening a study again takes the lock over from an object that is not inside
+    `optimize`, so that a notebook cell can be run twice.
 
     Args:
         strategy: A new strategy. To resume a study, one with the same arguments; its budget may differ.
         storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
-        name: of the study in the storage.
+        name: Name of the study in the storage.
         checkpoints: Where models are saved: a directory, or `Checkpoints` to limit the disk too. By default beside the storage.
-        direction: "maximize" or "minimize" what the function returns.
-        bounds: the lowest and the highest it can return, if known; else the scale is learned.
-        budget: limits in seconds or cost, beside the strategy's budget of steps.
-        origin: how the study was started, for `manyarms resume`; kept in the journal.
-
-    Attributes:
-        interrupted: Whether the last `optimize` was ended by Ctrl-C; `remaining` says what is left of the budget.
+        direction: "maximize" or "minimize" the reward.
+        bounds: The lowest and highest possible reward, if they are known. Otherwise the scale is learned.
+        budget: Limits in seconds or cost, in addition to the strategy's budget in steps.
+        origin: How the study was started, for `manyarms resume`. Stored with the study.
 
     >>> import manyarms as ma
     >>> study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=200, max_steps=1, seed=0), direction="minimize")
-    >>> study.optimize(lambda config: (config["x"] - 0.3) ** 2, progress=False)
+    >>> study.optimize(lambda pull: (pull["x"] - 0.3) ** 2, progress=False)
     >>> round(study.best_config["x"], 1)
     0.3
     """
@@ -168,33 +165,37 @@ class Study(StudyView):
         runner: Runner | None = None,
         finish: bool = True,
     ) -> None:
-        """Search until the budget is spent, the time is over, or Ctrl-C (once: pulls in flight are finished; twice: now).
+        """Search until the budget is spent, the time is up, or Ctrl-C is pressed.
+
+        The first Ctrl-C finishes the pulls in flight; the second one stops at once.
 
         Args:
-            function: `train(pull)` trains a slice and returns its reward, or a dict with "reward", "cost" and other metrics;
-                `train(config)` is one whole training. One with a method `check_saved(directory)` may refuse to go on with
-                what was saved there.
-            budget: A new total, over all runs, as for `tune`: a number of steps, text such as "8h", or a `Budget`. It
-                replaces all limits of the study and is recorded in the journal. Less than what is spent starts nothing. By
-                default the study keeps its limits.
-            workers: processes that train at once; 1 trains in this process.
+            function: The training function `train(pull)`. It trains from `pull.start` to `pull.stop` steps, and returns the
+                reward, or a dict with "reward", optionally "cost", and other metrics. See `RunningPull`. If it has a method
+                `check_saved(directory)`, it may refuse to continue with what was saved there.
+            budget: A new total over all runs, as for `tune`: a number of steps, text such as "8h", or a `Budget`. It replaces
+                all limits of the study and is recorded in the journal. If more is spent already, nothing starts. By default
+                the study keeps its limits.
+            workers: Number of worker processes. With 1, pulls run in this process.
             timeout: Seconds, or text such as "8h", after which this call starts no more pulls. Those in flight end at their
-                next `pull.report`, or else when they are done.
-            retries: how often a failed pull is started again before it counts as failed.
-            pull_timeout: Seconds, or text such as "10m", after which a pull is ended, and fails. "remaining" means what is left
-                of `timeout` and of the budget of time when the pull starts. Pulls then run in worker processes.
-            deterministic: same seed, same result with any timing of the workers, at the price of some waiting.
-            verbose: What is shown: 0 nothing; 1 a live line on a terminal and, where standard error is no terminal, the lines
-                of the log; 2 also a line for each pull. The log goes to Python's logger "manyarms" in any case.
+                next `pull.report`, or when they are done.
+            retries: How often a failed pull is started again before it counts as failed.
+            pull_timeout: Seconds, or text such as "10m", after which a pull is ended and fails. "remaining" means what is left
+                of `timeout` and of the time budget when the pull starts. Pulls then run in worker processes.
+            deterministic: Whether the same seed gives the same result regardless of the timing of the workers. This costs some
+                waiting.
+            verbose: What is shown. 0: nothing. 1: a live line on a terminal, or log lines if standard error is not a terminal.
+                2: also a line for each pull. The log always goes to Python's logger "manyarms".
             progress: False is an older way to write `verbose=0`.
             resources: {"gpu": 1} gives each worker a device of its own.
-            callbacks: called with the study and each outcome once it is recorded; `study.stop()` ends the search.
-            runner: where to run instead: `SimulatedRunner`, or another.
+            callbacks: Functions that are called with the study and each outcome once it is recorded. `study.stop()` ends the
+                search.
+            runner: Runs the pulls instead of worker processes, such as `SimulatedRunner`.
             finish: Whether Ctrl-C waits for the pulls in flight. Otherwise they are abandoned, and run again when the study is
                 resumed.
 
         Raises:
-            StudyLocked: Another process is writing the study, or another object of this process.
+            StudyLocked: Another process, or another object in this process, is writing the study.
         """
         self._writer.check_open()
         total = None if budget is None else self._checked_total(Budget.of(budget))

@@ -86,7 +86,7 @@ class StudyView:
         return found if found is not None and found.arm in self.counts.arms else None
 
     def _replay(self) -> None:
-        """Replay the journal into the strategy. Not possible if it is the user's own, or if another version decided differently."""
+        """Replay the journal, unless the strategy is the user's own or another version decided differently."""
         if self._state is not None:
             return
         strategy = restored_strategy(self.header)
