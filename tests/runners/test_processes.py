@@ -233,12 +233,12 @@ def test_workers_and_their_children_die_with_a_killed_study_even_in_c_code():
 def test_pulls_that_run_when_the_time_is_over_are_abandoned_and_their_workers_ended(tmp_path):
     file = tmp_path / "worker"
 
-    def take_for_ever(pull):
+    def run_forever(pull):
         file.write_text(str(os.getpid()))
         signal.pause()
 
     runner = ma.ProcessRunner(1, until=0.0)  # a time that has passed
-    runner.start(take_for_ever)
+    runner.start(run_forever)
     runner.submit(make_task(tmp_path, 0))
     assert wait_until(lambda: file.exists() and file.read_text())
     with pytest.raises(PullsAbandoned):
