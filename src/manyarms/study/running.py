@@ -27,9 +27,6 @@ class Run:
     Args:
         study: The study, for callbacks and for what is shown.
         arguments: The arguments of `optimize`.
-
-    Attributes:
-        interrupted: Whether Ctrl-C ended it.
     """
 
     def __init__(self, study: Study, arguments: RunArguments) -> None:
@@ -37,7 +34,6 @@ class Run:
         self._progress: Progress | None = None
         self._log: SearchLog | None = None
         self._stopped = False
-        self.interrupted = False
 
     def stop(self) -> None:
         """Start no more pulls; those in flight are finished."""
@@ -55,7 +51,7 @@ class Run:
             return self._stopped or limited.left() <= 0
 
         def interrupt() -> None:
-            self.interrupted = True
+            self._study.interrupted = True
             self.stop()
             if not arguments.finish:
                 runner.abandon()

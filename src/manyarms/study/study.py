@@ -51,6 +51,9 @@ class Study(StudyView):
         budget: Limits in seconds or cost, in addition to the strategy's budget in steps.
         origin: How the study was started, for `manyarms resume`. Stored with the study.
 
+    Attributes:
+        interrupted: Whether Ctrl-C ended the last `optimize`; `remaining` says what is left of the budget.
+
     >>> import manyarms as ma
     >>> study = ma.Study(ma.MutantUCB(ma.Space(x=ma.Float(0, 1)), budget=200, max_steps=1, seed=0), direction="minimize")
     >>> study.optimize(lambda pull: (pull["x"] - 0.3) ** 2, progress=False)
@@ -80,10 +83,11 @@ class Study(StudyView):
         self.direction = direction
         self.seed: int = opened.header["seed"]
         self._function: Function | None = None
-        self._run: Run | None = None
+        self._run: Run | None = None  # only while `optimize` runs: a lasting cycle would keep a dropped study alive
+        self.interrupted = False
         lasting = not isinstance(opened.journal, MemoryJournal)
         self._assignment = Assignment(opened.checkpoints, opened.state, self.seed, lasting)
-        self._writer = StudyWriter(opened.journal, self.header, opened.state, self._assignment, self._notify)
+        self._writer = StudyWriter(opened.journal, self.header, opened.state, self._assignment)
         self._writer.set_budget(steps, limits)
         self._writer.commit_budget()
 
@@ -91,11 +95,6 @@ class Study(StudyView):
     def strategy(self) -> Strategy:
         """The strategy as it is now. A resumed study has a copy of the one that it was opened with."""
         return self._state.strategy
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the last `optimize`; `remaining` says what is left of the budget."""
-        return self._run is not None and self._run.interrupted
 
     def ask(self, context: int | None = None) -> Pull | None:
         """The next pull to run; None if there is nothing to start now, or the search is done.
@@ -125,10 +124,6 @@ class Study(StudyView):
 
     def _record(self, outcomes: Sequence[Outcome]) -> None:
         self._writer.record(outcomes)
-
-    def _notify(self, outcomes: list[Outcome]) -> None:
-        if self._run is not None:
-            self._run.update(outcomes)
 
     def best_model(self, function: Function | None = None) -> Any:
         """The trained model: what the recommended arm saved at `best_step`.
@@ -217,12 +212,17 @@ class Study(StudyView):
         check_remaining(pull_timeout, timeout, None if limits is None else limits.seconds)
         with self._writer.exclusive():
             check_saved_states(function, self.counts, self._assignment)
-            self._function, self._run = function, Run(self, arguments)
-            if total is not None:
-                self._writer.set_budget(total.steps, total.beyond_steps())
-            self._writer.commit()  # also what an earlier call could not write, because the disk was full for example
-            self._writer.forget_started()
-            self._run.run(function, self._writer)
+            self._function, self.interrupted = function, False
+            self._run = Run(self, arguments)
+            try:
+                with self._writer.notifying(self._run.update):
+                    if total is not None:
+                        self._writer.set_budget(total.steps, total.beyond_steps())
+                    self._writer.commit()  # also what an earlier call could not write, because the disk was full for example
+                    self._writer.forget_started()
+                    self._run.run(function, self._writer)
+            finally:
+                self._run = None
             self._finish()
 
     def _checked_total(self, total: Budget) -> Budget:

@@ -29,6 +29,10 @@ class _Entry(NamedTuple):
     outcome: Outcome | None = None
 
 
+def _ignore(outcomes: list[Outcome]) -> None:
+    """Do nothing with the outcomes."""
+
+
 class StudyWriter:
     """The writing half of a study. To the loop that runs pulls, it is the study.
 
@@ -40,7 +44,6 @@ class StudyWriter:
         header: The header of the study.
         state: The strategy and the counts, after all events of the journal.
         assignment: The checkpoints of the study.
-        notify: Called with the outcomes that were just recorded and learned.
 
     Attributes:
         limits: Limits in seconds and cost; None if there are none.
@@ -53,10 +56,10 @@ class StudyWriter:
         header: Mapping[str, Any],
         state: StudyState,
         assignment: Assignment,
-        notify: Callable[[list[Outcome]], None],
     ) -> None:
         self._journal, self._header, self._state, self._assignment = journal, header, state, assignment
-        self._counts, self._notify = state.counts, notify
+        self._counts = state.counts
+        self._notify: Callable[[list[Outcome]], None] = _ignore
         self.limits: Budget | None = None
         self._pending: list[_Entry] = []
         self._started: dict[int, Pull] = {}  # by arm: pulls in flight that this object gave out
@@ -104,6 +107,15 @@ class StudyWriter:
         """Note that a checkpoint is corrupt or missing."""
         with self.held():
             self._assignment.mark_lost(checkpoint)
+
+    @contextmanager
+    def notifying(self, notify: Callable[[list[Outcome]], None]) -> Iterator[None]:
+        """While this is entered, call `notify` with the outcomes that were just recorded and learned."""
+        self._notify = notify
+        try:
+            yield
+        finally:
+            self._notify = _ignore
 
     # -- asking and recording
 
