@@ -1,8 +1,8 @@
-"""Model selection as a bandit with infinitely many arms: train many a little, and the promising ones on.
+"""Hyperparameter tuning, model selection and neural architecture search that pauses models instead of discarding them.
 
 >>> import manyarms as ma
 >>> space = ma.Space(x=ma.Float(0, 1))
->>> study = ma.tune(lambda config: 1 - abs(config["x"] - 0.3), space, budget=200, seed=0, progress=False)
+>>> study = ma.tune(lambda pull: 1 - abs(pull["x"] - 0.3), space, budget=200, seed=0, progress=False)
 >>> round(study.best_config["x"], 1)
 0.3
 """
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
         StudyNotFound,
         WorkerError,
     )
-    from .runners import InlineRunner, ProcessRunner, SimulatedRunner
+    from .journal import Journal
+    from .runners import InlineRunner, ProcessRunner, Runner, RunningPull, SimulatedRunner
     from .spaces import Choice, Constant, Float, Int, Joint, Space
     from .strategies import (
         ASHA,
@@ -50,9 +51,11 @@ if TYPE_CHECKING:
         RandomSearch,
         Softmax,
         SteadyStateEA,
+        Strategy,
         SuccessiveHalving,
         TreeUCB,
         Uniform,
+        pickers,
     )
     from .study.study import Study
     from .study.tuning import tune
@@ -82,6 +85,7 @@ __all__ = [
     "InlineRunner",
     "Int",
     "Joint",
+    "Journal",
     "ManyarmsError",
     "ManyarmsWarning",
     "MutantUCB",
@@ -91,12 +95,15 @@ __all__ = [
     "ProcessRunner",
     "Pull",
     "RandomSearch",
+    "Runner",
+    "RunningPull",
     "SchemaError",
     "SimulatedRunner",
     "Softmax",
     "Space",
     "SteadyStateEA",
     "StorageError",
+    "Strategy",
     "Study",
     "StudyClosed",
     "StudyLocked",
@@ -109,6 +116,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "load_study",
+    "pickers",
     "tune",
 ]
 

@@ -189,7 +189,7 @@ def test_such_a_state_is_trained_again():
 
 
 def test_a_snapshot_that_names_something_else_is_ignored(monkeypatch, manyarms):
-    monkeypatch.setattr("manyarms.study.study._SNAPSHOT_LAST", 1)
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_LAST", 1)
     with opened("sent/study.db", 60) as study:
         study.optimize(chained.train, progress=False)
         events, names = len(study.journal), {record.checkpoint for record in study.counts.arms.values()}

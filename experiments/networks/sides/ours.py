@@ -39,7 +39,7 @@ class Watched:
     def __call__(self, pull: Any) -> float:
         began = time.process_time()
         accuracy = self._classifier(pull)["reward"]
-        return self._log.note(pull.arm, accuracy, time.process_time() - began)
+        return self._log.note(pull.arm.id, accuracy, time.process_time() - began)
 
 
 def make_space(shape: tuple[int, int, int], nodes: int) -> networks.NetworkSpace:

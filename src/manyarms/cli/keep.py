@@ -14,10 +14,10 @@ from rich.progress import Progress, TaskID
 from .. import checks
 from ..checkpoints import Checkpoints
 from ..checkpoints.location import owned_root, owner_of
+from ..core import sign_of
 from ..journal import open_journal
 from ..journal.database import shown_storage
-from ..journal.storage import upgrade_storage
-from ..study.recommendation import best_state
+from ..journal.sql import upgrade_storage
 from ..study.verify import Watch, audit
 from ..study.view import StudyView
 from .stored import add_storage, add_study, chosen_name, stored_study
@@ -95,7 +95,7 @@ def _gc(options: argparse.Namespace) -> int:
 
 def _doomed(study: StudyView, checkpoints: Checkpoints, best_only: bool) -> list[str]:
     """What may go: leftovers always, then the states of the arms with the worst rewards."""
-    counts, sign = study.counts, 1 if study.header["direction"] == "maximize" else -1
+    counts, sign = study.counts, sign_of(study.header["direction"])
     needed = counts.needed()
     doomed = [name for name in checkpoints.names() if name not in needed]
     kept = {name for flight in counts.in_flight.values() for name in (flight.previous, flight.parent)}
@@ -114,7 +114,7 @@ def _doomed(study: StudyView, checkpoints: Checkpoints, best_only: bool) -> list
 
 def _best_checkpoint(study: StudyView) -> str | None:
     best = study.recommendation()
-    return best_state(study.counts.arms[best.arm], best.by_mean)[0]
+    return study.counts.arms[best.arm].best_state(best.by_mean)[0]
 
 
 def _upgrade(options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ _RUN = """examples:
   manyarms run train.py:train --budget 500
   manyarms run train.py:train --budget 2h --workers 4 --storage digits.db --set exploration=0.01
 
-The script defines the function, as train(pull) or train(config), and a space, as a global named `space`: a Space, or a dict.
+The script defines the function, as train(pull), and a space, as a global named `space`: a Space, or a dict.
 Run the same line again after any interruption, or with a larger budget, and the search goes on."""
 
 
@@ -40,7 +40,7 @@ def add_commands(commands: Any) -> None:
     run.add_argument("target", help="script.py:function, or package.module:function")
     run.add_argument("--budget", required=True, help='in all, over all runs: steps such as 500, or training time such as "2h"')
     run.add_argument("--space", default="space", help="name of the space in the script (default: space)")
-    run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 10, or 1 for train(config))")
+    run.add_argument("--max-steps", type=int, help="most steps of one arm (default: 1, a complete training)")
     run.add_argument(
         "--strategy", default="AdaptiveMutantUCB", help="name of the strategy, such as asha or random (default: %(default)s)"
     )
@@ -112,6 +112,7 @@ def _resume(options: argparse.Namespace) -> int:
         origin, limits = study.header.get("origin"), study.limits
     if origin is None or "target" not in origin:
         raise ManyarmsError(f"study {name!r} was not started by `manyarms run`: run its own script again to go on with it")
+    origin = {**origin, "max_steps": origin["max_steps"] or study.max_steps}  # the default of an older version was another
     newest = limits or _steps_or_time(origin["budget"])  # a study of an older version keeps its time in the origin alone
     return _search(origin, newest if options.budget is None else _steps_or_time(options.budget), options, name)
 

@@ -17,7 +17,6 @@ from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Wor
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
 from .driver import DriverStatement
 from .layout import (
-    CONTENT,
     events_table,
     heads_table,
     make_or_check_tables,

@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..core import sign_of
 from .layout import events_table
 from .sql import SqlJournal
 
@@ -145,7 +146,7 @@ def arms(journal: SqlJournal, ids: Collection[int]) -> list[StoredArm]:
             told[row.arm].append(row)
         elif row.arm not in first:
             first[row.arm] = json.loads(row.data)
-    sign = 1.0 if (journal.header or {})["direction"] == "maximize" else -1.0
+    sign = sign_of((journal.header or {})["direction"])
     return [_arm(arm, first[arm], last[arm], told[arm], sign) for arm in ids]
 
 

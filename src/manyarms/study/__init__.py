@@ -1,4 +1,4 @@
-"""One search: the study that runs it, and everything that can be read from a stored one."""
+"""Studies: run a search, resume it, and read a stored one."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The short form: one call from a function and a space to a trained model."""
+"""The short form: one call that searches a space and returns the finished study."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import Any
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..journal import Journal
-from ..runners.execute import Function, takes_config
+from ..runners.execute import Function
 from ..spaces import as_space
 from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
 from .study import Study
-
-MAX_STEPS = 10
-"""The most steps an arm gets where the user does not say."""
 
 
 def tune(
@@ -36,26 +33,28 @@ def tune(
     origin: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Study:
-    """Search the space for the best model, and give the finished study. Run again, it continues where it was.
+    """Search the space for the best model, and return the finished study. With a storage, a second call resumes the search.
 
-    The study that it returns does not hold the lock of its storage: other processes may continue it, and so may the same call
-    with a larger budget, such as a notebook's cell that is run again.
+    The returned study does not hold the lock of its storage. Other processes may continue it, and so may the same call with a
+    larger budget, such as a notebook cell that is run again.
 
     Args:
-        function: `train(pull)` trains a slice and returns its reward; `train(config)` is one whole training.
+        function: The training function `train(pull)`. It reads its parameters from the pull, as in `pull["lr"]` or `**pull`,
+            and returns the reward: a number, or a dict with "reward". See `RunningPull`.
         space: A `Space`; a dict such as `{"rate": (0.0, 1.0), "width": [16, 32, 64]}`, see `manyarms.spaces.as_space`; or any
             object with `sample` and `mutate`.
-        budget: in all, over all runs: a number of steps; text such as "8h" of training time; or a `Budget`.
-        max_steps: the most steps one arm may get: 10 by default, or 1 for `train(config)`.
+        budget: Total over all runs: a number of steps, training time such as "8h", or a `Budget`.
+        max_steps: The most steps one arm may get. With the default of 1, each pull is a complete training; with more, a pull
+            is a slice of training, from `pull.start` to `pull.stop`.
         strategy: The name of a strategy, such as "asha" or "random"; or a class or function that is called with the space,
             budget, max_steps and seed, such as `ma.RandomSearch`. By default `AdaptiveMutantUCB`.
-        storage, name, checkpoints, direction, bounds, origin: as for `Study`.
-        seed: same seed, same search.
-        options: workers, timeout, retries and the rest of what `Study.optimize` takes.
+        storage, name, checkpoints, direction, bounds, origin: As for `Study`.
+        seed: Random seed. The same seed gives the same search.
+        options: Workers, timeout, retries and the other arguments of `Study.optimize`.
 
     >>> import manyarms as ma
     >>> space = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
-    >>> study = ma.tune(lambda config: -config["x"] ** 2 - config["y"] ** 2, space, budget=300, seed=0, progress=False)
+    >>> study = ma.tune(lambda pull: -(pull["x"] ** 2) - pull["y"] ** 2, space, budget=300, seed=0, progress=False)
     >>> study.best_reward > -0.05
     True
     """
@@ -65,11 +64,9 @@ def tune(
     check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
-    if max_steps is None:
-        max_steps = 1 if takes_config(function) else MAX_STEPS
     make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
     study = Study(
-        make(as_space(space), budget=limits.steps, max_steps=max_steps, seed=seed),
+        make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed),
         storage=storage,
         name=name,
         checkpoints=checkpoints,
@@ -81,6 +78,6 @@ def tune(
     try:
         study.optimize(function, **options)
     except BaseException:
-        study.close()  # nobody else has it, so nobody else could
+        study.close()  # the caller never gets it
         raise
     return study

@@ -36,7 +36,7 @@ def draw_family(study: StudyWithArms, space: NetworkSpace, arm: int | None = Non
     >>> import manyarms as ma
     >>> from manyarms.networks import table_space
     >>> space = table_space(4, 3)
-    >>> with ma.tune(lambda config: config.n_nodes, space, budget=50, seed=0, progress=False) as study:
+    >>> with ma.tune(lambda pull: pull.config.n_nodes, space, budget=50, seed=0, progress=False) as study:
     ...     draw_family(study, space)[:4]
     '<svg'
     """

@@ -157,12 +157,12 @@ class Classifier:
 
     def _resume(self, pull: RunningPull) -> TrainedNetwork:
         if pull.previous is None:
-            raise RuntimeError(f"arm {pull.arm} has no checkpoint, so it cannot continue from step {pull.start}")
+            raise RuntimeError(f"arm {pull.arm.id} has no checkpoint, so it cannot continue from step {pull.start}")
         state = read_state(pull.previous)
         trained = TrainedNetwork.restore(state, self.space, self._precision())
         if state.get("stop", trained.steps) != pull.start:  # older versions did not save "stop"
             raise RuntimeError(
-                f"the checkpoint of arm {pull.arm} is at step {trained.steps}, so it cannot continue from step {pull.start}"
+                f"the checkpoint of arm {pull.arm.id} is at step {trained.steps}, so it cannot continue from step {pull.start}"
             )
         return trained
 

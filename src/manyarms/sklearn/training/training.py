@@ -136,11 +136,11 @@ class Training:
 
     def _state(self, pull: Any) -> Trained:
         """The state after the arm's last pull, from the cache or from its checkpoint. A cached state is returned only once."""
-        return self._recent.pop((pull.arm, pull.start), None) or pull.load() or Trained()
+        return self._recent.pop((pull.arm.id, pull.start), None) or pull.load() or Trained()
 
     def _cache(self, pull: Any, state: Trained) -> None:
         """Cache the state that was just saved if it is small, because loading it again takes time."""
-        self._recent[pull.arm, pull.stop] = state
+        self._recent[pull.arm.id, pull.stop] = state
         while sum(known.size for known in self._recent.values()) > _RECENT:
             self._recent.popitem(last=False)
 
