@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ManyarmsError, ManyarmsWarning
-from .look import print_table
-from .terminal import say, show
+from .output import print_table
+from .terminal import print_line, print_note
 
 if TYPE_CHECKING:
     from ..tables.problem import Problem
@@ -34,7 +34,7 @@ The output directory gets model.joblib, model.json, requirements.txt, leaderboar
 study.db, which `manyarms status`, `arms` and `best` can inspect."""
 
 
-def add_commands(commands: Any) -> None:
+def add_command(commands: Any) -> None:
     """Add `fit`."""
     fit = commands.add_parser(
         "fit",
@@ -105,7 +105,7 @@ def _fit(options: argparse.Namespace) -> int:
             seed=options.seed,
             force=options.force,
             progress=not options.quiet,
-            notify=say,
+            notify=print_note,
             on_start=lambda problem, scoring: _describe(path.name, problem, scoring, options.task == "auto"),
             **reading_options(options),
         )
@@ -157,17 +157,17 @@ def _describe(name: str, problem: Problem, scoring: str, decided: bool) -> None:
     from ..sklearn.automl.wording import counted
 
     target, n_test = problem.target, 0 if problem.test is None else len(problem.test[0])
-    show(f"{name}: {counted(len(problem.rows) + n_test, 'row')}, {counted(len(problem.rows.columns) + 1, 'column')}")
-    show(f"Target {target.name}: {problem.task} ({problem.reason}), scoring {scoring}")
+    print_line(f"{name}: {counted(len(problem.rows) + n_test, 'row')}, {counted(len(problem.rows.columns) + 1, 'column')}")
+    print_line(f"Target {target.name}: {problem.task} ({problem.reason}), scoring {scoring}")
     if problem.task == "classification":
         counts = target.value_counts()
         shown = ", ".join(f"{_shortened(label)} ({count:,})" for label, count in counts.head(_CLASSES).items())
         more = f" and {len(counts) - _CLASSES} more" if len(counts) > _CLASSES else ""
-        show(f"{counted(len(counts), 'class')}: {shown}{more}")
+        print_line(f"{counted(len(counts), 'class')}: {shown}{more}")
         if decided and len(counts) > 2 and target.dtype.kind in "iuf":
-            show("Use --task regression to predict it as a number.")
+            print_line("Use --task regression to predict it as a number.")
     held_out = f", {counted(n_test, 'row')} held out for testing" if n_test else ""
-    show(f"Training on {counted(len(problem.rows), 'row')}{held_out}", flush=True)
+    print_line(f"Training on {counted(len(problem.rows), 'row')}{held_out}", flush=True)
 
 
 def _shortened(label: object) -> str:
@@ -189,7 +189,7 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
         print(f"Held-out {scoring}: {fitted.score:.4f} ({len(fitted.evaluation.target):,} rows)")
     names = sorted(file.name for file in written)
     if "report.html" not in names:
-        say('There is no report.html, because plotly is not installed: pip install "manyarms[report]"')
+        print_note('There is no report.html, because plotly is not installed: pip install "manyarms[report]"')
     print(f"\nWrote the model, {', '.join(names[:-1])} and {names[-1]} to {written[0].parent}. To use the model:\n")
     snippet = next(file for file in written if file.name == "snippet.py")
     print(snippet.read_text(encoding="utf-8"), end="")

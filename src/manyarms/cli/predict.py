@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .fit import add_reading, advice_as_options, check_packages, own_warnings, reading_options
-from .terminal import say, show
+from .terminal import print_line, print_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ The new table needs the columns that the model was trained on; other columns are
 printed. Loading a model runs code in it: use only models that you trust."""
 
 
-def add_commands(commands: Any) -> None:
+def add_command(commands: Any) -> None:
     """Add `predict`."""
     predict = commands.add_parser(
         "predict",
@@ -51,16 +51,16 @@ def _predict(options: argparse.Namespace) -> int:
     if out is not None:
         frame_writer(out)  # whether this format can be written, before anything else is done
     with own_warnings(), advice_as_options(), explained(options.data):
-        model = load_model(options.model, say)
+        model = load_model(options.model, print_note)
         if options.proba:
             model.check_probabilities()
-        frame = model.read(options.data, notify=say, **reading_options(options))
-        predictions = model.predictions(frame, options.proba, say)
+        frame = model.read(options.data, notify=print_note, **reading_options(options))
+        predictions = model.predictions(frame, options.proba, print_note)
     if out is None:
         sys.stdout.write(predictions.to_csv(index=False))
     else:
         write_frame(out, predictions)
-        show(f"Wrote {counted(len(predictions), 'prediction')} to {out}", file=sys.stderr)
+        print_line(f"Wrote {counted(len(predictions), 'prediction')} to {out}", file=sys.stderr)
     with own_warnings():
         _show_score(model, frame)
     return 0
@@ -84,6 +84,6 @@ def _show_score(model: SavedModel, frame: pd.DataFrame) -> None:
     try:
         score = model.score(frame, lambda note: None)
     except ValueError as error:
-        say(f"No score for column {facts.target!r}: {one_line(error)}")
+        print_note(f"No score for column {facts.target!r}: {one_line(error)}")
     else:
-        show(f"Score for column {facts.target!r}: {score:.4f} ({facts.scoring})", file=sys.stderr)
+        print_line(f"Score for column {facts.target!r}: {score:.4f} ({facts.scoring})", file=sys.stderr)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
-from .terminal import say
+from .terminal import print_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ one Parquet file as runs finish. To resume after an interruption, or to add seed
 again: only missing runs are executed."""
 
 
-def add_commands(commands: Any) -> None:
+def add_command(commands: Any) -> None:
     """Add `race`."""
     race = commands.add_parser(
         "race",
@@ -131,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError("Nothing to run. Choose other --problems, --half, --strategies or --peers.")
     if not options.quiet:
         for note in not_installed + not_available:
-            say(note)
+            print_note(note)
     return _execute(runs, again, options)
 
 
@@ -186,9 +186,9 @@ def _report_failures(failed: list[Ended[Run]]) -> None:
         first.setdefault(kind, finished.run)
     for kind, run in first.items():
         more = f" (and {counts[kind] - 1} more like it)" if counts[kind] > 1 else ""
-        say(f"{run} failed: {kind[1]}{more}")
+        print_note(f"{run} failed: {kind[1]}{more}")
     if failed:
-        say("Run the same command again to retry failed runs.")
+        print_note("Run the same command again to retry failed runs.")
 
 
 def _show_results(rows: pd.DataFrame, options: argparse.Namespace) -> None:

@@ -68,7 +68,8 @@ class SqlJournal:
             self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
-        self._insert, self._move = (DriverStatement(*one, engine.dialect) for one in (_INSERT, _MOVE))
+        self._insert = DriverStatement(*_INSERT, engine.dialect)
+        self._move = DriverStatement(*_MOVE, engine.dialect)
         self._connection = LastingConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
