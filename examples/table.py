@@ -1,7 +1,7 @@
 """From a table to a trained model and predictions, on the command line.
 
-Writes the breast cancer data of scikit-learn as CSV and then does what you would do with your own table: `manyarms fit` for
-20 seconds, and `manyarms predict` for new rows. If you run it again, the search is finished and nothing is trained again.
+Writes scikit-learn's breast cancer data as CSV and then does what you would do with your own table: `manyarms fit` for 20
+seconds, and `manyarms predict` for new rows. If you run it again, the search is already finished and nothing is trained.
 """
 
 import subprocess
