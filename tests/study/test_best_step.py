@@ -56,6 +56,7 @@ def test_the_default_strategy_finds_the_turn_and_stops_training_there():
     assert sum(record.steps > 8 for record in study.counts.arms.values()) <= 2
 
 
+@pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 def test_mutant_ucb_recommends_the_best_step_of_its_arm():
     study = tuned(strategy="mutant_ucb")
     record = study.counts.arms[study.best().id]
