@@ -34,7 +34,7 @@ WRONG = {
     "less than its arms": (
         {"budget": 17, "initial": 2},
         ValueError,
-        "budget must be at least 18, one bracket of 2 arms trained",
+        "budget must be at least 18, one bracket of 2 arms, fully trained",
     ),
 }
 
