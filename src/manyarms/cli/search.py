@@ -10,7 +10,7 @@ from typing import Any
 
 from ..budget import Budget
 from ..strategies import strategy_class
-from ..study.tune import tune
+from ..study.tuning import tune
 from .script import load_module, member
 from .status import print_result
 from .terminal import print_note
