@@ -319,9 +319,12 @@ class Overtraining(RandomSearch):
 
 
 class Counting(RandomSearch):
+    tells = 0
+
     def tell(self, pull, reward):
-        self._best = pull.arm.id, 1.0
         super().tell(pull, reward)
+        self.tells += 1
+        self._standings.tell(pull.arm.id, float(self.tells))
 
 
 class Trusting(RandomSearch):
