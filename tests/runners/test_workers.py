@@ -94,6 +94,7 @@ def test_a_function_that_cannot_be_pickled_is_refused_with_advice(hold):
         study.optimize(lambda config: held and config["x"], workers=2, progress=False)
     study.optimize(lambda config: bool(held) and config["x"], progress=False)
     assert study.counts.pulls == 4
+    getattr(held, "close", bool)()
 
 
 def test_a_function_from_a_module_that_workers_cannot_import_is_an_error_with_the_traceback(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ SEARCHES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")  # NumPy, of an infinite target
 @parametrize_with_checks(SEARCHES)
 def test_a_check_of_scikit_learn(estimator, check):
     check(estimator)

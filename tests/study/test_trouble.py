@@ -80,7 +80,7 @@ def test_a_second_process_is_refused_while_the_first_writes_and_readers_are_not(
     with ma.load_study(storage) as view:
         assert view.counts.pulls == 0
     first.kill()
-    first.wait()
+    first.communicate()
     with ma.Study(chained.strategy(), storage=storage) as study:
         assert study.counts.pulls == 0
 

@@ -311,6 +311,7 @@ def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
     assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
 
 
+@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was left alone:manyarms.ManyarmsWarning")
 @pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
 def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     def fail(*arguments):
@@ -348,6 +349,7 @@ def test_wrong_settings_are_refused_before_anything_runs(options, message):
         quick(**options).fit(*IRIS)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 def test_other_columns_are_refused_in_predict():
     X, y = IRIS
     model = quick().fit(X, y)

@@ -13,6 +13,7 @@ ALL = sorted({*families(classes=2), "boosting"})
 OF_NUMBERS = {*families(classes=0), "boosting"}
 
 
+@pytest.mark.filterwarnings("ignore:.*the optimization hasn't converged yet:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "classes"), [(name, n) for name in ALL for n in (2, 3, 0) if n or name in OF_NUMBERS])
 def test_the_default_and_random_configs_of_a_family_can_be_trained(name, classes):
     family = families([name], classes=classes, rows=90)[name]
