@@ -172,11 +172,19 @@ def test_a_header_of_an_older_version_does_not_list_what_is_the_users_own(make):
     assert restored_strategy(old) is None
 
 
+@pytest.mark.parametrize("kind", [ma.TreeUCB, ma.ContextualTreeUCB])
+def test_a_setting_of_an_older_version_is_read_under_its_new_name(kind):
+    new = header(kind(ma.Space(x=ma.Float(0, 1)), budget=50, max_steps=5, min_gain=0.2, seed=0))
+    old = {**new, "settings": {"eta" if name == "min_gain" else name: value for name, value in new["settings"].items()}}
+    check_same("study", old, new, seed_given=True)
+    assert restored_strategy(old).settings["min_gain"] == 0.2
+
+
 INNER = ("settings", "children", "inner")
 CHANGES = {
     "a strategy misspelled": (("strategy",), "MutantUBC", "names the strategy 'MutantUBC'"),
     "a strategy in full": (("strategy",), "mine.MutantUCB", "names the strategy 'mine.MutantUCB'"),
-    "a strategy that is a function": (("strategy",), "restart", "names the strategy 'restart'"),
+    "a strategy that is a function": (("strategy",), "fresh_copy", "names the strategy 'fresh_copy'"),
     "a strategy that is a module": (("strategy",), "ledger", "names the strategy 'ledger'"),
     "a strategy that is a picker": (("strategy",), "UCB1", "names the strategy 'UCB1'"),
     "a strategy that is a protocol": (("strategy",), "ExtendedStrategy", "names the strategy 'ExtendedStrategy'"),

@@ -68,13 +68,6 @@ def fresh_copy(strategy: ExtendedStrategy, **changes: Any) -> ExtendedStrategy:
     return cast(ExtendedStrategy, make(strategy.ledger.space, **{**strategy.settings, **changes}))
 
 
-def restart(strategy: ExtendedStrategy, **changes: Any) -> None:
-    """Deprecated: use `fresh_copy`, which leaves the strategy alone."""
-    fresh = fresh_copy(strategy, **changes)
-    vars(strategy).clear()
-    vars(strategy).update(vars(fresh))
-
-
 def uses_mean(strategy: Strategy, arm: int) -> bool:
     """Whether an arm is valued by the mean of its rewards, because they are repeated measurements of one value.
 

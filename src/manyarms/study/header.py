@@ -10,7 +10,7 @@ from ..core import new_study_id
 from ..errors import StudyMismatch
 from ..strategies import Strategy, extended, fresh_copy, kind_of
 from ..version import __version__
-from .restore import as_json, described, own_parts
+from .restore import as_json, current_names, described, own_parts
 from .restore import restored_strategy as restored_strategy
 
 
@@ -70,6 +70,7 @@ def study_name(name: str) -> str:
 
 
 def _comparable(header: Mapping[str, Any]) -> dict[str, Any]:
-    settings = {key: value for key, value in (header["settings"] or {}).items() if key != "budget"}  # which may be changed
+    settings = current_names(header["strategy"], header["settings"] or {})
+    settings.pop("budget", None)  # may be changed
     parts = {key: header[key] for key in ("strategy", "direction", "bounds", "seed")}
     return {**parts, "space": json.dumps(header["space"]), **settings}

@@ -18,6 +18,9 @@ Place = tuple[str, ...]
 _FUNCTION = "function "
 """Prefix of the text that stands for a function in a header."""
 
+_RENAMED = {"TreeUCB": {"eta": "min_gain"}, "ContextualTreeUCB": {"eta": "min_gain"}}
+"""Settings that had another name in older versions."""
+
 _KINDS = [kind for kind in map(vars(strategies).get, strategies.__all__) if isinstance(kind, type)]
 _STRATEGIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if hasattr(kind, "plan") and kind is not ExtendedStrategy}
 _PICKERS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if issubclass(kind, Picker) and kind is not Picker}
@@ -127,10 +130,16 @@ class _Header:
         return guess if self._own is None else place in self._own
 
 
+def current_names(kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a strategy under the names that they have now. Studies of older versions have other names."""
+    renamed = _RENAMED.get(kind, {})
+    return {renamed.get(name, name): value for name, value in settings.items()}
+
+
 def _made(kind: str, space: Any, settings: Mapping[str, Any]) -> Any:
     make = _STRATEGIES[kind]
     if make is not Cascade:
-        return make(space, **settings)
+        return make(space, **current_names(kind, settings))
     children = {}  # the settings of a cascade describe its children and picker; its space has the spaces of the children
     for name, part in settings["children"].items():
         child, given = _split(part, "strategy")
