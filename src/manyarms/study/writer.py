@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from ..budget import Budget
@@ -208,13 +208,13 @@ class StudyWriter:
 
     # -- taking turns with other writers
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the lock: take it if it was released, and replay what others wrote meanwhile. It is not released afterwards."""
         self.check_open()
-        if self._running:
-            yield
-            return
+        return nullcontext() if self._running else self._caught_up()
+
+    @contextmanager
+    def _caught_up(self) -> Iterator[None]:
         taken = self._access.take()
         with self._access.writing():
             try:
