@@ -16,13 +16,7 @@ from .chain import first_checksum, next_checksum, snapshot_checksum
 from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
 from .driver import DriverStatement
-from .layout import (
-    events_table,
-    heads_table,
-    make_or_check_tables,
-    snapshots_table,
-    studies_table,
-)
+from .layout import events_table, heads_table, make_or_check_tables, snapshots_table, studies_table
 from .protocol import Event
 from .storage import upgrade_tables
 from .stored_events import StoredEvents

@@ -10,8 +10,8 @@ from ..core import new_study_id
 from ..errors import StudyMismatch
 from ..strategies import Strategy, extended, fresh_copy, kind_of
 from ..version import __version__
-from .restore import as_json, current_names, described, own_parts
-from .restore import restored_strategy as restored_strategy
+from .restored_strategy import as_json, current_names, described, own_parts
+from .restored_strategy import restored_strategy as restored_strategy
 
 
 def make_header(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoints.assignment import Assignment
-from ..checkpoints.recipe import recipe
+from ..checkpoints.retraining import recipe
 from ..checkpoints.state import SavedState
 from ..errors import CheckpointLost
 from ..runners.execute import Function, retrain

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..budget import Budget
 from ..checkpoints.assignment import Assignment
 from ..checkpoints.location import owner_of
-from ..checkpoints.recipe import pull_seed
+from ..checkpoints.retraining import pull_seed
 from ..core import Outcome, Pull
 from ..errors import StudyClosed, StudyLocked
 from ..journal import Event, Journal

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..checkpoints import is_sound, size_of
-from ..checkpoints.recipe import Slice
+from ..checkpoints.retraining import Slice
 from ..core import Arm, Outcome, Pull
 from ..runners import Runner
 from ..runners.execute import Function

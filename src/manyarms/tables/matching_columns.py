@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..sklearn.automl.columns import FLAG, NUMBER, TEXT, dtype_kind
+from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
 from ..sklearn.automl.wording import closest, listed
 from .names import Notify
 
