@@ -18,8 +18,8 @@ def safe_text(text: object, keep: str = "") -> str:
         text: What to show.
         keep: Characters to leave unchanged, such as "\n" in text of several lines.
 
-    >>> safe_text("\x1b[2Jall is well\x9b1m\u202e")
-    '\\x1b[2Jall is well\\x9b1m\\u202e'
+    >>> safe_text("\x1b[2Jno problems\x9b1m\u202e")
+    '\\x1b[2Jno problems\\x9b1m\\u202e'
     """
     shown = str(text)
     if shown.isprintable():

@@ -153,7 +153,7 @@ def test_verify_says_that_all_is_well(trained):
     answer = trained("verify")
     assert answer.code == 0
     assert answer.out.startswith("train: ")
-    assert answer.out.endswith(" events, all is well\n")
+    assert answer.out.endswith(" events, no problems\n")
 
 
 def saved():
@@ -206,7 +206,7 @@ def test_a_long_study_is_not_replayed_to_be_looked_at(long):
     answer = long.command("best")
     assert answer.code == 0 and f"reward: {long.rewards[0]}\n" in answer.out and answer.err == ""
     assert "the study was replayed" in long.command("verify").err
-    assert long.command("verify", "--quick").out == "long: 3000 events, all is well\n"
+    assert long.command("verify", "--quick").out == "long: 3000 events, no problems\n"
 
 
 def test_the_best_arm_of_a_long_study_that_was_killed_is_the_one_stored_last(long):

@@ -199,8 +199,8 @@ FLOATS = [
     (ma.InfiniteUCBE, "alpha"),
     (ma.DTTTS, "beta"),
     *[(kind, name) for kind in (ma.PartitionUCB, ma.ContextualPartitionUCB) for name in ("alpha", "l", "c", "s", "factor")],
-    *[(ma.TreeUCB, name) for name in ("v", "eta")],
-    *[(ma.ContextualTreeUCB, name) for name in ("v1", "v2", "v3", "eta")],
+    *[(ma.TreeUCB, name) for name in ("v", "min_gain")],
+    *[(ma.ContextualTreeUCB, name) for name in ("v1", "v2", "v3", "min_gain")],
 ]
 
 
