@@ -14,7 +14,7 @@ from manyarms.journal.sql import SqlJournal
 from manyarms.study.recommendation import Recommendation
 
 
-def test_best_names_a_checkpoint_that_is_there(trained):
+def test_best_names_a_checkpoint_only_if_it_exists(trained):
     answer = trained("best", "--json").data
     assert list(answer) == ["arm", "reward", "best step", "steps", "config", "checkpoint"]
     assert (Path(answer["checkpoint"]) / "state.pickle").exists()
@@ -23,16 +23,16 @@ def test_best_names_a_checkpoint_that_is_there(trained):
     assert trained("best", "--json").data["checkpoint"] is None
 
 
-def test_the_best_arm_of_a_long_study_that_was_killed_is_the_one_stored_last(long):
+def test_the_best_arm_of_a_long_study_that_was_killed_is_the_last_one_stored(long):
     query("DELETE FROM manyarms_snapshots")
     answer = long.command("best")
     assert f"reward: {long.rewards[0]}\n" in answer.out
-    assert answer.err == "the study has stored no recommendation yet: this is the arm with the best reward\n"
+    assert answer.err == "manyarms: The study has stored no recommendation yet. This is the arm with the best reward.\n"
     with closing(SqlJournal("manyarms.db", "long")) as journal:
         journal.save_recommendation(2_990, Recommendation(7, 1, 0.5, by_mean=False).text())
     answer = long.command("best")
     assert answer.out.startswith("arm: 7\n")
-    assert answer.err == "the study has not ended: this is without its last 10 events\n"
+    assert answer.err == "manyarms: The study has not ended. This recommendation does not include its last 10 events.\n"
 
 
 def test_an_arm_that_failed_later_is_not_the_best_of_a_long_study_without_a_recommendation(long):
@@ -50,7 +50,7 @@ def test_a_short_study_that_was_killed_is_replayed_for_its_best_arm(trained):
     assert trained("best").err == ""
 
 
-def test_the_best_arm_of_a_space_of_ones_own_is_by_the_rule_of_the_strategy(manyarms):
+def test_the_best_arm_of_a_custom_space_follows_the_rule_of_the_strategy(manyarms):
     class Walk:
         def sample(self, rng):
             return {"x": float(rng.random())}

@@ -11,16 +11,16 @@ def saved():
     return {path.name for path in Path("manyarms.db-checkpoints").glob("*/arm-*")}
 
 
-def test_gc_deletes_what_is_left_over_and_nothing_else(trained):
+def test_gc_deletes_only_leftovers_by_default(trained):
     before = saved()
     (next(Path("manyarms.db-checkpoints").iterdir()) / "arm-0-step-9-ffffffff.part").mkdir()
-    assert trained("gc", "--dry-run").out.startswith("1 checkpoints would go, 0 of ")
+    assert trained("gc", "--dry-run").out.startswith("1 checkpoint would be deleted, freeing 0 of ")
     assert len(saved()) == len(before) + 1
-    assert trained("gc").out.startswith("1 checkpoints deleted, 0 of ")
+    assert trained("gc").out.startswith("1 checkpoint deleted, freeing 0 of ")
     assert saved() == before
 
 
-def test_gc_keeps_the_best_and_the_search_can_still_go_on(trained):
+def test_gc_keeps_the_best_and_the_search_can_continue(trained):
     best, before = Path(trained("best", "--json").data["checkpoint"]), saved()
     trained("gc", "--max-bytes", "1KB")
     assert best.name in saved() < before

@@ -11,7 +11,7 @@ from waiting import PATIENCE
 
 import manyarms as ma
 
-COMMANDS = ("run", "resume", "status", "arms", "best", "verify", "gc")
+COMMANDS = ("run", "resume", "status", "arms", "best", "verify", "gc", "upgrade")
 
 
 def test_the_version_is_the_librarys(manyarms):
@@ -19,7 +19,7 @@ def test_the_version_is_the_librarys(manyarms):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(manyarms, command):
+def test_each_command_has_a_help_text(manyarms, command):
     assert command in manyarms("--help").out
     answer = manyarms(command, "--help")
     assert answer.code == 0
@@ -28,7 +28,7 @@ def test_each_command_explains_itself(manyarms, command):
 
 
 @pytest.mark.parametrize("arguments", [(), ("fly",), ("run",), ("run", "train.py:train"), ("arms", "--top", "many")])
-def test_what_is_no_command_is_answered_with_its_usage(manyarms, arguments):
+def test_a_wrong_command_or_option_prints_the_usage(manyarms, arguments):
     answer = manyarms(*arguments)
     assert answer.code == 2
     assert answer.err.startswith("usage: manyarms")
@@ -43,8 +43,8 @@ def test_a_password_in_the_default_storage_is_shown_nowhere(manyarms, monkeypatc
 
 
 MISTAKES = {
-    "run nowhere.py:train --budget 40": (2, "target must name a script that exists, got"),
-    "run train.py:fly --budget 40": (2, "train has no 'fly'; it has broken, ma, napping,"),
+    "run nowhere.py:train --budget 40": (2, "The script 'nowhere.py' does not exist."),
+    "run train.py:fly --budget 40": (2, "train has no 'fly'. It has: broken, ma, napping,"),
     "run train.py:nothing --budget 40": (2, "target must name a function, got None"),
     "run train.py --budget 40": (2, "target must be script.py:function or package.module:function, got 'train.py'"),
     "run train --budget 40": (2, "target must be script.py:function or package.module:function, got 'train'"),
@@ -90,14 +90,14 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("line", MISTAKES)
-def test_a_mistake_is_answered_in_one_line(manyarms, line):
+def test_a_mistake_is_reported_in_one_line(manyarms, line):
     assert refused(manyarms(*line.split()), *MISTAKES[line])
     assert not Path("nowhere.db").exists()
-    if "broken" not in line:  # where all pulls failed, there is a study that says so
+    if "broken" not in line:  # a study whose pulls all failed is stored
         assert not Path("manyarms.db").exists()
 
 
-def test_it_runs_as_a_module_and_ends_with_its_code(manyarms):
+def test_it_runs_as_a_module_and_returns_the_exit_code(manyarms):
     process = start("run", "train.py:whole", "--budget", 10, "--quiet", stderr=subprocess.PIPE)
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
@@ -107,10 +107,10 @@ def test_it_runs_as_a_module_and_ends_with_its_code(manyarms):
     assert process.returncode == 1
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(manyarms):
+def test_a_closed_pipe_is_not_an_error(manyarms):
     make_study("many", budget=800)
     for arguments in [("arms", "--top", 0), ("arms", "--top", 0, "--json"), ("status",)]:
-        process = start(*arguments, stderr=subprocess.PIPE)
-        process.stdout.close()
-        assert process.stderr.read() == ""
-        assert process.wait(timeout=PATIENCE) == 0
+        with start(*arguments, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            assert process.stderr.read() == ""
+            assert process.wait(timeout=PATIENCE) == 0

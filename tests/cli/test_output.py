@@ -9,23 +9,23 @@ from rich.text import Text
 
 import manyarms as ma
 
-QUIET = ("failed", "in", "flight", "retrained")  # heads of columns in which nothing happened
+QUIET = ("failed", "in", "flight", "retrained")  # words in the headings of columns that are all 0
 
 
 def on_a_terminal(monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("FORCE_COLOR", "1")  # that makes a terminal of any output
+    monkeypatch.setenv("FORCE_COLOR", "1")  # so that rich treats the output as a terminal
     return lambda answer: [line.rstrip() for line in Text.from_ansi(answer.out).plain.splitlines()]
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_tables_fit_the_terminal_and_cut_nothing(trained, monkeypatch, width):
+def test_tables_fit_the_terminal_and_nothing_is_cut(trained, monkeypatch, width):
     head, row = (line.split() for line in trained("status").out.splitlines())
     arms = trained("arms").out.split()
     lines = on_a_terminal(monkeypatch, width)
     printed = lines(trained("status"))
     assert max(map(len, printed)) <= width
-    if width == 80:  # no room for what did not happen
+    if width == 80:  # columns that are all 0 are omitted
         head, row = [name for name in head if name not in QUIET], [*row[:-4], row[-1]]
     assert [line.split() for line in printed] == [head, row]
     printed = lines(trained("arms"))
@@ -34,7 +34,7 @@ def test_tables_fit_the_terminal_and_cut_nothing(trained, monkeypatch, width):
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_a_name_or_a_config_too_long_for_the_terminal_is_shown_whole(manyarms, monkeypatch, width):
+def test_a_name_or_a_config_too_long_for_the_terminal_is_shown_completely(manyarms, monkeypatch, width):
     long, space = "a" * 50, ma.Space(**{f"parameter_{i}": ma.Float(0, 1) for i in range(6)})
     for name in ("short", long):
         with ma.Study(ma.RandomSearch(space, budget=20, seed=0), storage="manyarms.db", name=name) as study:
@@ -56,7 +56,7 @@ def test_a_name_or_a_config_too_long_for_the_terminal_is_shown_whole(manyarms, m
     "name",
     ["[bold]loud[/bold]", "[/red]", 'it\'s "quoted"', "<script>alert(1)</script>", ":bug:", "back\\", "é 🦾", "-5", "a/../b"],
 )
-def test_any_name_is_shown_as_it_is(manyarms, name):
+def test_any_name_is_shown_unchanged(manyarms, name):
     answer = manyarms("run", "train.py:train", "--budget", 12, "--max-steps", 3, f"--name={name}")
     assert answer.code == 0, answer.err
     for table in (answer.out, manyarms("status").out):

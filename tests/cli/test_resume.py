@@ -17,7 +17,7 @@ from waiting import PATIENCE
 import manyarms as ma
 
 
-def test_resume_goes_on_with_the_settings_of_run_from_any_directory(manyarms, place, monkeypatch):
+def test_resume_uses_the_settings_of_run_from_any_directory(manyarms, place, monkeypatch):
     line = "run train.py:train --budget 40 --max-steps 3 --seed 0 --set exploration=0.5 --checkpoints models"
     assert manyarms(*line.split()).code == 0
     (place / "away").mkdir()
@@ -46,7 +46,7 @@ line = Line()
 
 
 @pytest.mark.parametrize("space", ["space", "line"])
-def test_resume_goes_on_to_the_newest_budget_whatever_the_space(manyarms, space):
+def test_resume_continues_to_the_newest_budget_with_any_space(manyarms, space):
     Path("train.py").write_text(SCRIPT + OWN_SPACE)
     for budget in (10, 30):
         assert manyarms("run", "train.py:whole", "--space", space, "--budget", budget, "--set", "initial=3").code == 0
@@ -61,7 +61,7 @@ def test_resume_goes_on_to_the_newest_budget_whatever_the_space(manyarms, space)
 
 
 @pytest.mark.parametrize("space", ["space", "line"])
-def test_resume_goes_on_to_the_newest_budget_of_time_or_of_steps(manyarms, space):
+def test_resume_continues_to_the_newest_budget_of_time_or_steps(manyarms, space):
     Path("train.py").write_text(SCRIPT + OWN_SPACE)
     run = f"run train.py:whole --space {space} --budget"
     for command, limits in [
@@ -84,7 +84,7 @@ def test_resume_goes_on_to_the_newest_budget_of_time_or_of_steps(manyarms, space
     assert manyarms("verify").code == 0
 
 
-def test_resume_of_a_study_that_stores_no_limits_goes_on_to_the_time_it_was_started_with(manyarms):
+def test_resume_of_a_study_that_stores_no_limits_uses_the_time_it_was_started_with(manyarms):
     assert manyarms("run", "train.py:whole", "--budget", "0.001s").code == 0
     with closing(sqlite3.connect("manyarms.db")) as database, database:
         header = json.loads(database.execute("SELECT header FROM manyarms_studies").fetchone()[0])
@@ -96,31 +96,33 @@ def test_resume_of_a_study_that_stores_no_limits_goes_on_to_the_time_it_was_star
         assert study.limits == ma.Budget(seconds=0.001)
 
 
-def test_resume_of_what_run_did_not_start_is_refused(manyarms):
+def test_resume_of_a_study_that_run_did_not_start_is_refused(manyarms):
     make_study("mine")
-    assert refused(manyarms("resume"), 1, "study 'mine' was not started by `manyarms run`: run its own script again")
+    assert refused(
+        manyarms("resume"), 1, "Study 'mine' was not started by `manyarms run`. To continue it, run its own script again."
+    )
 
 
 def test_resume_without_the_script_says_so(trained):
     Path("train.py").unlink()
-    assert refused(trained("resume"), 2, "target must name a script that exists")
+    assert refused(trained("resume"), 2, "train.py' does not exist")
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_ctrl_c_ends_a_run_with_130_and_resume_goes_on(manyarms, times):
-    process = start("run", "train.py:slowly", "--budget", 30, "--max-steps", 3, stderr=subprocess.PIPE)
-    for _ in range(3):  # the third goes on until there is a file
-        assert process.stdout.readline() == "step\n"
-    process.send_signal(signal.SIGINT)
-    assert any("Ctrl-C again ends now" in line for line in process.stderr)
-    if times == 2:
+def test_ctrl_c_ends_a_run_with_130_and_resume_continues(manyarms, times):
+    with start("run", "train.py:slowly", "--budget", 30, "--max-steps", 3, stderr=subprocess.PIPE) as process:
+        for _ in range(3):  # the third waits for a file
+            assert process.stdout.readline() == "step\n"
         process.send_signal(signal.SIGINT)
-    else:
-        Path("go").touch()
-    rest = process.stderr.read()
-    assert "Traceback" not in rest
-    assert ("interrupted with 27 steps left" in rest) == (times == 1)
-    assert process.wait(timeout=PATIENCE) == 130
+        assert any("Press Ctrl-C again to stop now" in line for line in process.stderr)
+        if times == 2:
+            process.send_signal(signal.SIGINT)
+        else:
+            Path("go").touch()
+        rest = process.stderr.read()
+        assert "Traceback" not in rest
+        assert ("Interrupted with 27 steps left" in rest) == (times == 1)
+        assert process.wait(timeout=PATIENCE) == 130
     (row,) = manyarms("status", "--json").data
     assert row["pulls"] == 4 - times
     Path("go").touch()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from commands import make_study, refused
 
 
-def test_status_shows_every_study_or_the_one_named(trained):
+def test_status_shows_all_studies_or_the_named_one(trained):
     make_study("another")
     names = [line.split()[0] for line in trained("status").out.splitlines()]
     assert names == ["study", "train", "another"]

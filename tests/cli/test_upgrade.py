@@ -10,7 +10,7 @@ from pathlib import Path
 from commands import refused
 
 
-def test_upgrade_gives_an_old_storage_todays_tables(manyarms, place):
+def test_upgrade_converts_an_old_storage(manyarms, place):
     shutil.copy(Path(__file__).parents[1] / "journal/layout-1.sqlite3", place / "manyarms.db")
     assert refused(manyarms("status"), 1, "upgrade it with `manyarms upgrade`")
     assert manyarms("upgrade").out == "manyarms.db: upgraded\n"
@@ -20,7 +20,7 @@ def test_upgrade_gives_an_old_storage_todays_tables(manyarms, place):
     assert not Path("missing.db").exists()
 
 
-def test_upgrade_writes_nothing_to_what_holds_no_studies(manyarms, place):
+def test_upgrade_writes_nothing_to_a_file_without_studies(manyarms, place):
     with closing(sqlite3.connect("foreign.db")) as connection, connection:
         connection.execute("CREATE TABLE theirs (a)")
     (place / "empty.db").touch()

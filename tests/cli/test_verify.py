@@ -10,14 +10,14 @@ from rich.text import Text
 from manyarms.journal.sql import SqlJournal
 
 
-def test_verify_says_that_all_is_well(trained):
+def test_verify_finds_no_problems_in_a_sound_study(trained):
     answer = trained("verify")
     assert answer.code == 0
     assert answer.out.startswith("train: ")
-    assert answer.out.endswith(" events, all is well\n")
+    assert answer.out.endswith(" events, no problems\n")
 
 
-def test_verify_finds_a_recommendation_that_is_not_the_strategys(trained):
+def test_verify_finds_a_recommendation_that_the_strategy_does_not_make(trained):
     with closing(SqlJournal("manyarms.db", "train")) as journal:
         covered, text = journal.recommendation()
         best = json.loads(text)

@@ -108,7 +108,7 @@ def test_a_changed_header_of_a_study_without_events_is_found(url):
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE manyarms_studies SET header = '{}'"))
     engine.dispose()
-    with pytest.raises(StorageError, match="the header does not match the checksum of"):
+    with pytest.raises(StorageError, match="the header does not match the checksum at the end of the journal"):
         SqlJournal(url, "study")
 
 

@@ -237,12 +237,12 @@ def test_a_database_that_is_none_or_torn_is_refused_in_one_line(file, verify):
 
 def test_a_good_study_is_well(file, verify):
     events = query(file, "SELECT count(*) FROM manyarms_events")[0][0]
-    assert verify(file) == (0, f"study: {events} events, all is well\n")
+    assert verify(file) == (0, f"study: {events} events, no problems\n")
 
 
 def test_a_study_in_which_nothing_has_happened_is_well(tmp_path, verify):
     ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db").close()
-    assert verify(f"{tmp_path}/study.db") == (0, "study: 0 events, all is well\n")
+    assert verify(f"{tmp_path}/study.db") == (0, "study: 0 events, no problems\n")
 
 
 def test_every_beginning_of_a_study_with_pulls_in_flight_and_failures_is_well():

@@ -71,7 +71,7 @@ def make_study(name, function=lambda config: config["x"], budget=10, direction="
     """A study in the default storage that was not made by `run`."""
     strategy = ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=budget, seed=0)
     with ma.Study(strategy, storage="manyarms.db", name=name, direction=direction) as study:
-        study.optimize(function, runner=ma.SimulatedRunner(workers=100), progress=False)  # many at once: fewer writes
+        study.optimize(function, runner=ma.SimulatedRunner(workers=100), progress=False)  # fewer writes
 
 
 def query(statement):
