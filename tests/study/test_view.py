@@ -105,7 +105,7 @@ def test_a_missing_study_is_refused_with_the_names_of_those_there(storage, tmp_p
     assert list(tmp_path.iterdir()) == []
     for name in ("one", "it's"):
         run(storage, name).close()
-    with pytest.raises(StudyNotFound, match="there is no study 'none' in .*studies.db: it holds 'one', \"it's\""):
+    with pytest.raises(StudyNotFound, match="there is no study 'none' in .*studies.db: it contains 'one', \"it's\""):
         ma.load_study(storage, "none")
     with pytest.raises(StudyNotFound, match="there is no study 'none'"):
         ma.load_study(MemoryJournal("none"), "none")
