@@ -200,7 +200,7 @@ MISTAKES = {
     "run train.py:train --budget 40 --strategy Cascade": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --workers 0": (2, "workers must be at least 1, got 0"),
     "run train.py:train --budget 40 --retries -1": (2, "retries must be at least 0, got -1"),
-    "run train.py:train --budget 40 --timeout soon": (2, 'timeout must be seconds or text such as "90s"'),
+    "run train.py:train --budget 40 --timeout soon": (2, 'timeout must be a number of seconds or a string such as "90s"'),
     "run train.py:train --budget 40 --storage nowhere/study.db": (1, "there is no directory 'nowhere'"),
     "run train.py:train --budget 40 --storage mysql://here/base": (2, "storage must be sqlite or postgresql"),
     "run train.py:broken --budget 40": (1, "all 40 pulls failed; most often (40 times): OSError: no data in [red]here"),
@@ -225,12 +225,12 @@ def test_a_mistake_is_answered_in_one_line(manyarms, line):
 def test_other_arguments_than_the_study_was_made_with_are_refused(trained):
     line = ("run", "train.py:train", "--budget", 40, "--max-steps", 3)
     for changed, words in [
-        (("--seed", 1), "made with seed=0, now seed=1"),
-        (("--set", "initial=7"), "made with initial=24, now initial=7"),
-        (("--space", "narrow"), "made with space="),
-        (("--strategy", "RandomSearch"), "made with strategy='AdaptiveMutantUCB', now strategy='RandomSearch'"),
-        (("--strategy", "MutantUCB"), "made with strategy='AdaptiveMutantUCB', now strategy='MutantUCB'"),
-        (("--direction", "minimize"), "made with direction='maximize'"),
+        (("--seed", 1), "created with seed=0, but now has seed=1"),
+        (("--set", "initial=7"), "created with initial=24, but now has initial=7"),
+        (("--space", "narrow"), "created with space="),
+        (("--strategy", "RandomSearch"), "created with strategy='AdaptiveMutantUCB', but now has strategy='RandomSearch'"),
+        (("--strategy", "MutantUCB"), "created with strategy='AdaptiveMutantUCB', but now has strategy='MutantUCB'"),
+        (("--direction", "minimize"), "created with direction='maximize'"),
     ]:
         assert refused(trained(*line, *changed), 1, words)
     assert trained(*line).code == 0
