@@ -262,7 +262,10 @@ def test_the_url_says_how_long_to_wait(query, expected):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("reply_timeout=soon", "reply_timeout in the storage URL must be seconds or text such as .*, got 'soon'"),
+        (
+            "reply_timeout=soon",
+            "reply_timeout in the storage URL must be a number of seconds or a string such as .*, got 'soon'",
+        ),
         ("reply_timeout=0", "reply_timeout in the storage URL must be above 0"),
         ("reply_timeout=-3", "reply_timeout in the storage URL must be at least 0"),
         ("reconnect_timeout=nan", "reconnect_timeout in the storage URL must be at least 0, got nan"),

@@ -143,7 +143,7 @@ def test_each_reason_of_failures_is_a_warning_once_and_after_twenty_there_are_no
                 told.tell(None, reason=f"broken {number}")
     warnings = messages(caplog, logging.WARNING)
     assert warnings[0] == "study: a pull of arm 0 failed: broken 0"
-    assert warnings[20:] == ["study: pulls fail for more reasons, which are not logged: see study.counts.reasons"]
+    assert warnings[20:] == ["study: pulls also fail for other reasons, which are not logged: see study.counts.reasons"]
 
 
 def test_every_pull_is_logged_for_debugging(caplog):

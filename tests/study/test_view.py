@@ -136,7 +136,7 @@ def test_a_space_that_is_not_that_of_the_study_is_refused(storage):
     with run(storage, space=Walk()):
         with pytest.raises(ma.StudyMismatch, match="asks for arm 0 from 0"):
             ma.load_study(storage, space=Jump())
-        with pytest.raises(ma.StudyMismatch, match="made with space=None, now space={'space':"):
+        with pytest.raises(ma.StudyMismatch, match="created with space=None, but now has space={'space':"):
             ma.load_study(storage, space=ma.Space(x=ma.Float(0, 1)))
 
 

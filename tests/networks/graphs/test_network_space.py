@@ -229,5 +229,5 @@ def test_going_on_with_another_space_is_refused(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ma.Study(ma.MutantUCB(networks.table_space(4, 2), budget=10, seed=0), storage=storage).close()
-        with pytest.raises(ma.StudyMismatch, match="was made with space="):
+        with pytest.raises(ma.StudyMismatch, match="was created with space="):
             ma.Study(ma.MutantUCB(networks.table_space(4, 2, max_nodes=3), budget=10, seed=0), storage=storage)
