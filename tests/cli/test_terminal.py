@@ -70,6 +70,7 @@ def test_what_is_escaped_is_shown(hostile):
     assert hostile("best", "--json").data["config"] == {"x": EVIL}
 
 
+@pytest.mark.filterwarnings("default")  # the command prints them
 def test_errors_and_warnings_are_harmless_and_keep_their_lines(manyarms):
     make_study("mine")
     for arguments in [("best", "manyarms.db", f"no{EVIL}"), ("best", f"{EVIL}.db"), ("run", f"{EVIL}.py:train", "--budget", 5)]:
