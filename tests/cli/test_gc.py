@@ -27,6 +27,6 @@ def test_gc_keeps_the_best_and_the_search_can_continue(trained):
     assert sum(path.stat().st_size for path in best.parent.rglob("*") if path.is_file()) <= 1000
     trained("gc", "--best-only")
     assert saved() == {best.name}
-    assert refused(trained("gc", "--max-bytes", "much"), 2, "max_bytes must be bytes or text such as")
+    assert refused(trained("gc", "--max-bytes", "much"), 2, "max_bytes must be a number of bytes or a string such as")
     assert trained("resume", "--budget", 60).code == 0
     assert trained("verify").code == 0

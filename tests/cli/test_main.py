@@ -75,7 +75,7 @@ MISTAKES = {
     "run train.py:train --budget 40 --strategy Cascade": (2, "strategy must be one of "),
     "run train.py:train --budget 40 --workers 0": (2, "workers must be at least 1, got 0"),
     "run train.py:train --budget 40 --retries -1": (2, "retries must be at least 0, got -1"),
-    "run train.py:train --budget 40 --timeout soon": (2, 'timeout must be seconds or text such as "90s"'),
+    "run train.py:train --budget 40 --timeout soon": (2, 'timeout must be a number of seconds or a string such as "90s"'),
     "run train.py:train --budget 40 --storage nowhere/study.db": (1, "there is no directory 'nowhere'"),
     "run train.py:train --budget 40 --storage mysql://here/base": (2, "storage must be sqlite or postgresql"),
     "run train.py:broken --budget 40": (1, "all 40 pulls failed; most often (40 times): OSError: no data in [red]here"),

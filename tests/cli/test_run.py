@@ -131,12 +131,12 @@ def test_a_budget_of_time_counts_over_all_runs(manyarms):
 def test_arguments_that_differ_from_those_of_the_study_are_refused(trained):
     line = ("run", "train.py:train", "--budget", 40, "--max-steps", 3)
     for changed, words in [
-        (("--seed", 1), "made with seed=0, now seed=1"),
-        (("--set", "initial=7"), "made with initial=24, now initial=7"),
-        (("--space", "narrow"), "made with space="),
-        (("--strategy", "RandomSearch"), "made with strategy='AdaptiveMutantUCB', now strategy='RandomSearch'"),
-        (("--strategy", "MutantUCB"), "made with strategy='AdaptiveMutantUCB', now strategy='MutantUCB'"),
-        (("--direction", "minimize"), "made with direction='maximize'"),
+        (("--seed", 1), "created with seed=0, but now has seed=1"),
+        (("--set", "initial=7"), "created with initial=24, but now has initial=7"),
+        (("--space", "narrow"), "created with space="),
+        (("--strategy", "RandomSearch"), "created with strategy='AdaptiveMutantUCB', but now has strategy='RandomSearch'"),
+        (("--strategy", "MutantUCB"), "created with strategy='AdaptiveMutantUCB', but now has strategy='MutantUCB'"),
+        (("--direction", "minimize"), "created with direction='maximize'"),
     ]:
         assert refused(trained(*line, *changed), 1, words)
     assert trained(*line).code == 0
