@@ -311,7 +311,7 @@ def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
     assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
 
 
-@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was left alone:manyarms.ManyarmsWarning")
+@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was not picked any more:manyarms.ManyarmsWarning")
 @pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
 def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     def fail(*arguments):
