@@ -67,8 +67,8 @@ def scorer_of(scoring: Any, target: Target) -> Any:
     return get_scorer(DEFAULT_SCORING[target.task] if scoring is None else scoring)
 
 
-def baseline_of(scorer: Any, target: Target) -> float:
-    """The score of a constant baseline; an error if the scorer does not fit the target."""
+def checked_constant_score(scorer: Any, target: Target) -> float:
+    """The score of constant predictions for all rows; an error if the scorer does not fit the target."""
     try:
         return constant_score(scorer, target.task, target.values)
     except Exception as error:
