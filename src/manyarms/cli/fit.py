@@ -88,8 +88,15 @@ def _fit(options: argparse.Namespace) -> int:
     check_packages("fit")
     from ..tables import fit_table
     from ..tables.directory import default_directory
+    from ..tables.report import charts
 
     path = Path(options.data)
+
+    def on_start(problem: Problem, scoring: str) -> None:
+        _describe(path.name, problem, scoring, options.task == "auto")
+        if charts.available():
+            charts.load_library()
+
     with own_warnings(), advice_as_options():
         fitted = fit_table(
             path,
@@ -106,7 +113,7 @@ def _fit(options: argparse.Namespace) -> int:
             force=options.force,
             progress=not options.quiet,
             notify=print_note,
-            on_start=lambda problem, scoring: _describe(path.name, problem, scoring, options.task == "auto"),
+            on_start=on_start,
             **reading_options(options),
         )
         if fitted.finished_before is not None:
