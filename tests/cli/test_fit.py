@@ -320,6 +320,19 @@ def test_if_no_model_can_be_trained_a_constant_one_is_written_with_a_note(fit, m
     assert len(set(manyarms("predict", "things-model", "things.csv").out.splitlines()[1:])) == 1
 
 
+def test_if_no_model_reaches_the_constant_baseline_a_constant_model_is_written_with_a_note(fit, place, manyarms):
+    size = np.repeat(np.random.default_rng(0).normal(size=60), 2)
+    pairs = pd.DataFrame({"size": size, "kind": ["a", "b"] * 60})  # two equal rows have different classes
+    pairs.to_csv(place / "pairs.csv", index=False)
+    answer = fit("--families", "tree", data="pairs.csv")
+    words = "No model reached the score of the constant baseline"
+    assert answer.code == 0 and answer.err.startswith(f"manyarms: {words}")
+    assert "(constant predictions; baseline 0." in answer.out
+    assert words in Path("pairs-model/report.html").read_text(encoding="utf-8")
+    assert pd.read_csv("pairs-model/leaderboard.csv")["family"].tolist()[:2] == ["constant", "tree"]
+    assert len(set(manyarms("predict", "pairs-model", "pairs.csv").out.splitlines()[1:])) == 1
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

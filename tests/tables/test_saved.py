@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import manyarms as ma
-from manyarms.tables import Facts, load_model, read_table, save_model
+from manyarms.tables import Facts, load_model, read_table, save_model, versions
 from manyarms.tables.versions import differences, installed, versions_of
 from manyarms.tables.writing import write_frame, written_aside
 
@@ -82,11 +84,22 @@ def test_other_versions_give_a_note_with_the_command_to_install_the_same(directo
 def test_the_versions_are_those_of_everything_in_the_model():
     from lightgbm import LGBMClassifier
 
-    versions = versions_of({"a": [LGBMClassifier(), np.ones(3)]})
-    assert {"manyarms", "lightgbm", "numpy", "scikit-learn", "pandas"} <= set(versions)
-    assert "torch" not in versions
-    assert differences(versions) == []
+    found = versions_of({"a": [LGBMClassifier(), np.ones(3)]})
+    assert {"manyarms", "lightgbm", "numpy", "scikit-learn", "pandas"} <= set(found)
+    assert "torch" not in found
+    assert differences(found) == []
     assert "lightgbm" not in versions_of(LogisticRegression())
+
+
+def test_types_of_cython_and_of_the_user_do_not_cause_a_search_of_all_packages(monkeypatch):
+    def search():
+        raise AssertionError("this is slow")
+
+    monkeypatch.setattr(versions, "_packages_of_modules", search)
+    cython = types.ModuleType("_cython_9_9_9")
+    monkeypatch.setitem(sys.modules, cython.__name__, cython)
+    parts = [type("function", (), {"__module__": name}) for name in (cython.__name__, "__main__")]
+    assert set(versions_of(parts)) == {"manyarms", *versions._ALWAYS}
 
 
 @pytest.mark.parametrize("name", ["model.joblib", "model.json", "requirements.txt"])

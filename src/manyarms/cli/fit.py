@@ -7,7 +7,7 @@ import importlib.util
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,8 +88,15 @@ def _fit(options: argparse.Namespace) -> int:
     check_packages("fit")
     from ..tables import fit_table
     from ..tables.directory import default_directory
+    from ..tables.report import charts
 
     path = Path(options.data)
+
+    def on_start(problem: Problem, scoring: str) -> None:
+        _describe(path.name, problem, scoring, options.task == "auto")
+        if charts.available():
+            charts.load_library()
+
     with own_warnings(), advice_as_options():
         fitted = fit_table(
             path,
@@ -106,7 +113,7 @@ def _fit(options: argparse.Namespace) -> int:
             force=options.force,
             progress=not options.quiet,
             notify=print_note,
-            on_start=lambda problem, scoring: _describe(path.name, problem, scoring, options.task == "auto"),
+            on_start=on_start,
             **reading_options(options),
         )
         if fitted.finished_before is not None:
@@ -182,9 +189,8 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     print_table([_line(row) for _, row in board.head(_MODELS).iterrows()])
     if len(board) > _MODELS:
         print(f"{len(board) - _MODELS:,} more in leaderboard.csv")
-    n = len(model.members_)
-    source = f"ensemble of {n} models" if n > 1 else f"one model, {model.members_[0].family}"
-    print(f"\nCross-validated {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {model.baseline_score_:.4f})")
+    source, baseline = _source(model.members_), model.baseline_score_
+    print(f"\nCross-validated {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {baseline:.4f})")
     if fitted.score is not None and fitted.evaluation is not None:
         print(f"Held-out {scoring}: {fitted.score:.4f} ({len(fitted.evaluation.target):,} rows)")
     names = sorted(file.name for file in written)
@@ -193,6 +199,15 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     print(f"\nWrote the model, {', '.join(names[:-1])} and {names[-1]} to {written[0].parent}. To use the model:\n")
     snippet = next(file for file in written if file.name == "snippet.py")
     print(snippet.read_text(encoding="utf-8"), end="")
+
+
+def _source(members: Sequence[Any]) -> str:
+    """What the predictions come from."""
+    from ..sklearn.automl.constant import CONSTANT
+
+    if len(members) > 1:
+        return f"ensemble of {len(members)} models"
+    return "constant predictions" if members[0].family == CONSTANT else f"one model, {members[0].family}"
 
 
 def _line(row: Any) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from .versions import installed, versions_of
 from .writing import write_frame, write_text
 
 REPORT, LEADERBOARD, SNIPPET = "report.html", "leaderboard.csv", "snippet.py"
-_AFTER_INTERRUPT = 0.1  # seconds for the feature importance after Ctrl-C
 
 _SNIPPET = """from manyarms.tables import load_model
 model = load_model({directory!r})
@@ -156,14 +155,14 @@ class TableFit:
     def importance(self, time: float | None = None) -> pd.Series[Any] | None:
         """The permutation importance of the columns on the held-out rows, the largest first; None if it was not measured.
 
+        It is not measured if Ctrl-C ended the search, so that the results are written at once.
+
         Args:
             time: Seconds it may take, at most. Never more than a share of the time of the training.
         """
-        if self.problem.test is None:
+        if self.problem.test is None or self.interrupted:
             return None
         seconds = importance_seconds(float(self.model.pulls_["seconds"].sum()), time)
-        if self.interrupted:
-            seconds = min(seconds, _AFTER_INTERRUPT)
         return column_importance(lambda *test: score(self.model, self.scoring, *test), *self.problem.test, seconds)
 
 

@@ -25,11 +25,17 @@ def versions_of(model: Any) -> dict[str, str]:
 
 
 def _packages_of(module: str) -> Sequence[str]:
-    """The packages that a module comes from; none for the standard library."""
-    if module in sys.stdlib_module_names:
+    """The packages that a module comes from; none for the standard library and for modules without a file."""
+    if module in sys.stdlib_module_names or not _is_from_file(module):
         return ()
     known = [package for package in (module, *_PACKAGES.get(module, ())) if installed(package) is not None]
     return known[:1] or _packages_of_modules().get(module, [])
+
+
+def _is_from_file(module: str) -> bool:
+    """False for `__main__`, for example, and for the modules that Cython makes for its own types."""
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    return module not in sys.modules or (spec is not None and spec.name == module)
 
 
 @functools.cache

@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.dummy import DummyRegressor
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from waiting import wait_until
 
@@ -311,7 +314,36 @@ def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
     assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
 
 
-@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was left alone:manyarms.ManyarmsWarning")
+@pytest.mark.parametrize(
+    ("kind", "family", "options"),
+    [
+        (AutoClassifier, "tree", {}),
+        (AutoClassifier, "tree", {"scoring": "neg_log_loss", "ensemble": False}),
+        (AutoClassifier, "tree", {"cv": 1}),
+        (AutoRegressor, "neighbors", {}),
+        (AutoRegressor, "neighbors", {"scoring": "neg_mean_absolute_error", "cv": 1}),
+    ],
+)
+def test_if_no_model_reaches_the_constant_baseline_the_prediction_is_constant(kind, family, options):
+    X = np.repeat(np.random.default_rng(0).normal(size=(60, 3)), 2, axis=0)
+    y = np.tile([0, 1], 60)  # two equal rows have different classes: what is learned from one is wrong for the other
+    with pytest.warns(ma.ManyarmsWarning, match="No model reached the score of the constant baseline"):
+        model = quick(kind, budget=6, families=[family], **options).fit(X, y)
+    assert len(np.unique(model.predict(X))) == 1
+    best, *others = model.leaderboard_.itertuples()
+    assert (best.rank, best.family, best.weight) == (1, "constant", 1.0) and model.best_family_ == "constant"
+    assert others and all((arm.family, arm.weight) == (family, 0.0) and arm.score < best.score for arm in others)
+    assert model.ensemble_score_ == model.baseline_score_ == pytest.approx(model.best_score_, abs=0.05)
+
+
+def test_the_constant_baseline_is_scored_on_the_folds_of_the_search():
+    X, y = load_diabetes(return_X_y=True)
+    model = quick(AutoRegressor, budget=3, families=["linear"], cv=KFold(5)).fit(X, y)
+    predictions = cross_val_predict(DummyRegressor(), X, y, cv=KFold(5))
+    assert model.baseline_score_ == pytest.approx(r2_score(y, predictions))
+
+
+@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was not picked any more:manyarms.ManyarmsWarning")
 @pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
 def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     def fail(*arguments):
@@ -324,9 +356,7 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     ):
         model = quick(kind).fit(X, y)
     assert len(np.unique(model.predict(X))) == 1 and model.best_family_ == "constant"
-    assert (
-        model.leaderboard_["weight"].tolist() == [1.0] and model.best_score_ == model.ensemble_score_ == model.baseline_score_
-    )
+    assert model.leaderboard_["weight"].tolist() == [1.0] and model.ensemble_score_ == model.baseline_score_
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 

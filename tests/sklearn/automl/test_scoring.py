@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
-from manyarms.sklearn.automl.scoring import baseline_of, needs_probabilities, score_of, scorer_of
+from manyarms.sklearn.automl.scoring import checked_constant_score, needs_probabilities, score_of, scorer_of
 from manyarms.sklearn.automl.targets import class_target, number_target
 
 CLASSES = class_target(["a", "b", "b", "c", "a", "b"])
@@ -12,8 +12,8 @@ NUMBERS = number_target([1.0, 2.0, 3.0, 5.0])
 
 
 def test_the_default_scoring_is_accuracy_or_r2():
-    assert baseline_of(scorer_of(None, CLASSES), CLASSES) == 0.5
-    assert baseline_of(scorer_of(None, NUMBERS), NUMBERS) == 0.0
+    assert checked_constant_score(scorer_of(None, CLASSES), CLASSES) == 0.5
+    assert checked_constant_score(scorer_of(None, NUMBERS), NUMBERS) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_a_scorer_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="scoring must be the name of a scorer, such as r2.*, got 'accurate'"):
         scorer_of("accurate", NUMBERS)
     with pytest.raises(ValueError, match="scoring cannot be applied to this target"):
-        baseline_of(get_scorer("roc_auc"), CLASSES)
+        checked_constant_score(get_scorer("roc_auc"), CLASSES)

@@ -55,7 +55,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         members_: The models of the ensemble, with weight, family and arm.
         best_family_, best_config_, best_score_: The best single model.
         ensemble_score_: The score of the ensemble on the validation rows by which it was selected.
-        baseline_score_: The score of a constant baseline.
+        baseline_score_: The cross-validated score of a constant baseline. If no model reaches it, the prediction is constant.
         pulls_: A row for each slice of training, in order.
         interrupted_: Whether Ctrl-C ended the search.
         columns_: The kind of each column.
@@ -102,12 +102,11 @@ class Auto(BaseEstimator):  # type: ignore[misc]
             search.run()
             self.interrupted_ = search.study.interrupted
             final = FinalModel(search)
-            weights = {member.arm: member.weight for member in final.members}
-            self.leaderboard_, self.pulls_ = leaderboard(search, weights), pulls_frame(search)
-            self.notes_ = notes_on(search, final.members, list(map(str, names)))
+            self.leaderboard_, self.pulls_ = leaderboard(search, final), pulls_frame(search)
+            self.notes_ = notes_on(search, final, list(map(str, names)))
         for note in self.notes_:
             warnings.warn(note, ManyarmsWarning, stacklevel=3)
-        self.members_, self.ensemble_score_, self.baseline_score_ = final.members, final.score, search.baseline
+        self.members_, self.ensemble_score_, self.baseline_score_ = final.members, final.score, search.baseline.score
         best = self.leaderboard_.iloc[0]
         self.best_family_, self.best_config_, self.best_score_ = best["family"], best["config"], float(best["score"])
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 import time
+import warnings
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,12 +28,12 @@ from ..training.results import ArmResult, arm_results
 from ..training.time_limit import Clock, Deadline, TimeLimit
 from ..training.training import Training
 from .candidates import make_candidates
-from .constant import constant_member
+from .constant import Baseline, constant_baseline, constant_member
 from .ensemble import Member, class_scores
 from .folds import count_folds, given_folds, make_folds
 from .plan import Plan, Size, needs_process, plan_of, width
 from .quick_model import QuickModel, fit_quick_model
-from .scoring import baseline_of, scorer_of
+from .scoring import checked_constant_score, scorer_of
 from .settings import Data, Settings
 
 _DISK = "2GB"  # largest size of the checkpoints
@@ -68,7 +69,7 @@ class AutoStudy:
         self._clock, self._began, self._until, self._end = clock, clock(), np.inf, np.inf
         self.all_data, self.target, self.settings, self._kinds = data, data.target, settings, list(kinds)
         self.scorer = scorer_of(settings.scoring, data.target)
-        self.baseline = baseline_of(self.scorer, data.target)
+        self._constant_score = checked_constant_score(self.scorer, data.target)
         numbered = isinstance(settings.cv, (str, int, np.integer))
         self._given = None if numbered else given_folds(settings.cv, self._labels(data), len(data))
         self.quick_model = None if settings.seconds is None else self._fit_quick_model()
@@ -235,6 +236,19 @@ class AutoStudy:
     def _elapsed(self) -> float:
         return self._clock() - self._began
 
+    @cached_property
+    def baseline(self) -> Baseline:
+        """The constant baseline, scored on the folds of the search; on all rows if the folds cannot be scored."""
+        with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # a class is missing in a fold, say
+            found = constant_baseline(self.data.target, self.training.folds, self.data.weights, self.scorer)
+            if np.isfinite(found.score):
+                return found
+        return Baseline(self._constant_score, [self._constant_score])
+
+    def constant(self) -> tuple[Member, float]:
+        """The model that gives every row the same prediction, and its score."""
+        return constant_member(self.target, self.all_data.weights), self.baseline.score
+
     def fallback(self) -> tuple[Member, float]:
         """The model to use if the search trained none, and its score."""
         quick_model = self.quick_model
@@ -242,10 +256,10 @@ class AutoStudy:
             quick_model is not None
             and quick_model.member is not None
             and quick_model.score is not None
-            and quick_model.score > self.baseline
+            and quick_model.score > self.baseline.score
         ):
             return quick_model.member, quick_model.score
-        return constant_member(self.target, self.all_data.weights), self.baseline
+        return self.constant()
 
     def ranked(self) -> list[int]:
         """The arms with models, the best first."""

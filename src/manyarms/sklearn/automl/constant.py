@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
-from .ensemble import Member
+from .ensemble import Array, Member
+from .scoring import score_of
 from .targets import Target
 
 CONSTANT = "constant"
@@ -30,6 +33,46 @@ def constant_member(target: Target, weights: Any = None) -> Member:
     model = DummyClassifier(strategy="prior") if target.n_classes else DummyRegressor()
     model.fit(np.zeros((len(target.values), 1)), target.values, sample_weight=weights)
     return Member(1.0, CONSTANT, NO_ARM, [Pipeline([("prepare", _NoColumns()), ("model", model)])])
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The scores of constant predictions for the validation rows.
+
+    Args:
+        score: The score of the predictions for all validation rows together.
+        fold_scores: The score of each fold.
+    """
+
+    score: float
+    fold_scores: list[float]
+
+
+def constant_baseline(target: Target, folds: Sequence[tuple[Any, Any]], weights: Any, scorer: Any) -> Baseline:
+    """The cross-validated score of constant predictions. Errors of the scorer are passed on.
+
+    Args:
+        target: What to predict.
+        folds: The training rows and the validation rows of each fold.
+        weights: Sample weights, or None.
+        scorer: The scorer of the search.
+    """
+    outputs = [_constant_predictions(target, train, len(test), weights) for train, test in folds]
+    tests = [np.asarray(test) for _, test in folds]
+    fold_scores = [score_of(output, scorer, target, test) for output, test in zip(outputs, tests, strict=True)]
+    if len(folds) == 1:
+        return Baseline(fold_scores[0], fold_scores)
+    return Baseline(score_of(np.concatenate(outputs), scorer, target, np.concatenate(tests)), fold_scores)
+
+
+def _constant_predictions(target: Target, train: Any, n: int, weights: Any) -> Array:
+    """The class frequencies or the mean of the training rows, for each of n rows."""
+    values = target.values[train]
+    weights = None if weights is None else np.asarray(weights, dtype=float)[train]
+    if not target.n_classes:
+        return np.full(n, np.average(values, weights=weights))
+    counts = np.bincount(values, weights=weights, minlength=target.n_classes)
+    return np.broadcast_to(counts / counts.sum(), (n, target.n_classes))
 
 
 class _NoColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -29,15 +29,18 @@ _LOG_LOSS = 0.5  # weight of the log loss in ensemble selection, because scores 
 class FinalModel:
     """Selects an ensemble from the arms of a search, by their predictions for validation rows.
 
-    If no arm was trained, the fallback model is used.
+    If no arm was trained, the fallback model is used. If no arm reaches the score of the constant baseline, the prediction is
+    constant.
 
     Attributes:
         members: The models of the ensemble, by decreasing weight.
         score: The score of the ensemble on the validation rows.
+        rejected_score: The score of the best arm if the constant baseline is used instead; None otherwise.
     """
 
     def __init__(self, search: AutoStudy) -> None:
         self._search = search
+        self.rejected_score: float | None = None
         self._reserve = (_RETRAINING if search.plan.folds == 1 else _ENDING) * (search.settings.seconds or 0.0)
         self._rows = np.concatenate([test for _, test in search.training.folds])
         found = self._trained_arms()
@@ -45,14 +48,25 @@ class FinalModel:
             member, self.score = search.fallback()
             self.members = [member]
             return
-        outputs = [output for _, _, output, _ in found]
-        weights = ensemble_weights(outputs, self._loss, _ROUNDS if len(found) > 1 else 1, self._is_late)
+        weights, self.score = self._selected([output for _, _, output, _ in found])
+        if self.score < search.baseline.score:
+            self.rejected_score = self.score
+            member, self.score = search.constant()
+            self.members = [member]
+            return
         chosen = [found[i] for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
-        self.score = self._score(np.tensordot(weights, np.array(outputs), axes=1))
         self.members = [
             self._member(weight, arm, state, factor)
             for weight, (arm, state, _, factor) in zip(-np.sort(-weights), chosen, strict=False)
         ]
+
+    def _selected(self, outputs: list[Array]) -> tuple[Array, float]:
+        """The weights of the ensemble and its score; those of the best arm if the ensemble is below the constant baseline."""
+        weights = ensemble_weights(outputs, self._loss, _ROUNDS if len(outputs) > 1 else 1, self._is_late)
+        score = self._score(np.tensordot(weights, np.array(outputs), axes=1))
+        if score < self._search.baseline.score:  # ensemble selection does not use the score alone
+            return np.eye(1, len(outputs))[0], self._score(outputs[0])
+        return weights, score
 
     def _trained_arms(self) -> list[tuple[int, Any, Array, float]]:
         """The best arms, with their states, predictions and calibration factors; as many as there is time for."""

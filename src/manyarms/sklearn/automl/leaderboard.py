@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .auto_study import AutoStudy
+from .constant import CONSTANT, NO_ARM
+from .final_model import FinalModel
 
 
-def leaderboard(search: AutoStudy, weights: Mapping[int, float]) -> pd.DataFrame:
-    """A row for each trained model, the best first. If there is none, a row for the fallback model.
+def leaderboard(search: AutoStudy, final: FinalModel) -> pd.DataFrame:
+    """A row for each trained model, the best first. If none of them is used, the first row is the model that replaces them.
 
     Args:
         search: A finished search.
-        weights: The weights of the models in the ensemble, by arm.
+        final: Its final model.
     """
-    if not search.ranked():
-        member, score = search.fallback()
-        return pd.DataFrame([_row(1, member.family, [score], 1, 1, 0.0, member.arm, 1.0, {})])
-    rows = []
-    for rank, arm in enumerate(search.ranked(), 1):
+    weights, rows = {member.arm: member.weight for member in final.members}, []
+    if NO_ARM in weights:
+        family = final.members[0].family
+        scores = search.baseline.fold_scores if family == CONSTANT else [final.score]
+        rows.append(_row(1, family, scores, 1, 1, 0.0, NO_ARM, 1.0, {}))
+    for rank, arm in enumerate(search.ranked(), 1 + len(rows)):
         family, result = search.config(arm)["algorithm"], search.results[arm]
         scores = [score for name, score in result.metrics.items() if name.endswith("_test_score")]
         max_steps = search.candidates[family][1].max_steps

@@ -8,23 +8,29 @@ from .auto_study import AutoStudy
 from .column_kinds import NOTHING
 from .constant import CONSTANT
 from .ensemble import Member
+from .final_model import FinalModel
 from .wording import listed
 
 
-def notes_on(search: AutoStudy, members: Sequence[Member], columns: Sequence[str]) -> list[str]:
+def notes_on(search: AutoStudy, final: FinalModel, columns: Sequence[str]) -> list[str]:
     """The notes on a finished search.
 
     Args:
         search: The search.
-        members: The models of the ensemble.
+        final: Its final model.
         columns: The names of the columns.
     """
-    notes = [] if search.ranked() else [_fallback_note(search, members[0])]
+    notes = [] if search.ranked() else [_fallback_note(search, final.members[0])]
+    if final.rejected_score is not None:
+        notes.append(
+            f"No model reached the score of the constant baseline ({final.rejected_score:.4g} against {final.score:.4g} on the "
+            "validation rows), so the prediction is the same for every row."
+        )
     if search.plan.rows < len(search.all_data):
         notes.append(f"The search used {search.plan.rows:,} of {len(search.all_data):,} rows, because its time is short.")
     demoted = {
         place: kinds
-        for member in members
+        for member in final.members
         for pipeline in member.models
         for place, kinds in getattr(pipeline[0], "demoted_", {}).items()
     }

@@ -40,6 +40,16 @@ def available() -> bool:
     return importlib.util.find_spec("plotly") is not None
 
 
+def load_library() -> None:
+    """Import everything that draws charts, which takes a second, so that charts are drawn quickly after Ctrl-C."""
+    figure = _figure(100)
+    figure.add_scatter(x=[0], y=[0])
+    figure.add_bar(x=[0], y=[0])
+    figure.add_heatmap(z=[[0]])
+    _drawn(figure, "unused")
+    library()
+
+
 def colors_of(families: Sequence[str]) -> dict[str, str]:
     """A color for each family, the same in all charts."""
     return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(dict.fromkeys(families))}
