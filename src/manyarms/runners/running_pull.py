@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -48,7 +47,7 @@ class RunningPull(dict[str, Any]):
     ) -> None:
         self.config: Any = copy.deepcopy(pull.config)
         super().__init__(self.config if isinstance(self.config, Mapping) else {})
-        self.arm: Arm = replace(pull.arm, config=self.config)
+        self.arm: Arm = Arm(pull.arm.id, self.config, pull.arm.parents)
         self.start = pull.start
         self.stop = pull.stop
         self.seed = seed

@@ -90,7 +90,7 @@ class StudyWriter:
             given = [checked_outcome(outcome) for outcome in outcomes]
             awaited = [self._is_awaited(outcome.pull) for outcome in given]
             try:
-                results = [self._add(*pair) for pair in zip(given, awaited, strict=True)]
+                results = self._add(given, awaited)
             except BaseException:
                 self._torn = True
                 raise
@@ -141,12 +141,18 @@ class StudyWriter:
             raise
         return answer[0]
 
-    def _add(self, outcome: Outcome, awaited: bool) -> Recorded:
-        arm = outcome.pull.arm.id
-        if not awaited or any(known is not None and known.pull.arm.id == arm for _, known in self._pending):
-            return Recorded.REPEATED
-        self._pending.append(_Entry(ended_event(outcome), outcome))
-        return Recorded.FAILED if outcome.reward is None else Recorded.NEW
+    def _add(self, outcomes: list[Outcome], awaited: list[bool]) -> list[Recorded]:
+        """Add the awaited outcomes to what is written next. A second outcome of the same pull is not added."""
+        ended = {entry.outcome.pull.arm.id for entry in self._pending if entry.outcome is not None}
+        results = []
+        for outcome, is_awaited in zip(outcomes, awaited, strict=True):
+            if not is_awaited or outcome.pull.arm.id in ended:
+                results.append(Recorded.REPEATED)
+                continue
+            self._pending.append(_Entry(ended_event(outcome), outcome))
+            ended.add(outcome.pull.arm.id)
+            results.append(Recorded.FAILED if outcome.reward is None else Recorded.NEW)
+        return results
 
     def _is_awaited(self, pull: Pull) -> bool:
         """Whether the pull is in flight; False if it has ended. `ValueError` if this study never asked for it."""

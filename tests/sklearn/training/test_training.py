@@ -24,6 +24,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
+from manyarms.core import Arm
 from manyarms.sklearn.training.candidate import FOLDS, Candidate, Metadata
 from manyarms.sklearn.training.training import Trained, Training, is_builtin
 
@@ -45,7 +46,7 @@ class Saved:
 
 class FakePull:
     def __init__(self, saved, config, start, stop, arm):
-        self._saved, self.config, self.start, self.stop, self.arm = saved, config, start, stop, arm
+        self._saved, self.config, self.start, self.stop, self.arm = saved, config, start, stop, Arm(arm, config)
 
     def load(self):
         return pickle.loads(self._saved.state) if self._saved.state is not None else None
