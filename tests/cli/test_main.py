@@ -43,7 +43,7 @@ def test_a_password_in_the_default_storage_is_shown_nowhere(manyarms, monkeypatc
 
 
 MISTAKES = {
-    "run nowhere.py:train --budget 40": (2, "The script 'nowhere.py' does not exist."),
+    "run nowhere.py:train --budget 40": (2, "nowhere.py' does not exist."),
     "run train.py:fly --budget 40": (2, "train has no 'fly'. It has: broken, ma, napping,"),
     "run train.py:nothing --budget 40": (2, "target must name a function, got None"),
     "run train.py --budget 40": (2, "target must be script.py:function or package.module:function, got 'train.py'"),
