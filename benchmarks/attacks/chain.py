@@ -1,4 +1,4 @@
-"""A search whose every reward depends on everything that was ever saved: a lost or stale state changes all that follows."""
+"""A search in which every reward depends on all saved states, so that a lost or stale state changes all later rewards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPACE = ma.Space(rate=ma.Float(1e-4, 1e-1, log=True), model=ma.Choice("linear", 
 
 
 def train(pull: Any) -> float:
-    """A chain of hashes over config, seed and steps; that of a mutant continues from its parent's."""
+    """A chain of hashes over config, seed and steps. The chain of a mutant continues that of its parent."""
     state = pull.load()
     if state is None:
         state = _digest(pull.parent.load() if pull.parent is not None else None)
@@ -33,27 +33,27 @@ def study(storage: str, budget: int = BUDGET, checkpoints: str | None = None) ->
 
 
 def search(storage: str, workers: int = 1, budget: int = BUDGET, callbacks: Any = (), checkpoints: str | None = None) -> None:
-    """Run the study to its end."""
+    """Run the study until its budget is spent."""
     with study(storage, budget, checkpoints) as search:
         search.optimize(train, workers=workers, deterministic=workers > 1, progress=False, callbacks=callbacks)
 
 
 def decisions(storage: str) -> list[Any]:
-    """What the study decided and learned, event by event."""
+    """The decisions and rewards of the study, event by event."""
     with ma.load_study(storage) as view:
         return [event.decision for event in view.journal.events()]
 
 
-def difference(storage: str, whole: str, budget: int = BUDGET, checkpoints: str | None = None) -> str | None:
-    """What tells a study that was attacked from one that was left alone; None if nothing does."""
+def difference(storage: str, reference: str, budget: int = BUDGET, checkpoints: str | None = None) -> str | None:
+    """A difference between a study that was attacked and one that was not; None if there is none."""
     with ma.load_study(storage) as view:
         wrong = next(audit(view.journal), None)
     if wrong is not None:
         return f"verify: {wrong}"
-    found, expected = decisions(storage), decisions(whole)
+    found, expected = decisions(storage), decisions(reference)
     if found != expected:
         return f"the journals differ: {len(found)} events, {len(expected)} expected"
-    with study(storage, budget, checkpoints) as one, study(whole, budget) as other:
+    with study(storage, budget, checkpoints) as one, study(reference, budget) as other:
         return None if one.best_model() == other.best_model() else "the best models differ"
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server that restarts, freezes, ends sessions or loses replies: the study must go through all of it."""
+"""A PostgreSQL server that restarts, freezes, ends sessions or loses replies: the study must survive all of it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OPTIONS = "sslmode=disable&gssencmode=disable&reply_timeout=2s"
 
 
 def connections(n: int, directory: Path, rng: random.Random) -> Score:
-    """Disturb the connection of a study in the middle of a pull, `n` times, each time in one of eight ways."""
-    score = Score("PostgreSQL cut off, frozen, restarted; replies lost")
-    chain.search(whole := f"{directory}/undisturbed.db", budget=_BUDGET)
+    """Disturb the connection of a study during a pull, `n` times, each time in one of eight ways."""
+    score = Score("PostgreSQL frozen or restarted, sessions ended, replies lost")
+    chain.search(reference := f"{directory}/undisturbed.db", budget=_BUDGET)
     with pg_outages.running_server() as handle:
         server = pg_outages.Server(handle)
         for i in range(n):
@@ -32,7 +32,7 @@ def connections(n: int, directory: Path, rng: random.Random) -> Score:
             pull = rng.randrange(1, 30)
             try:
                 _search(through, directory / f"checkpoints-{i}", disturb, pull)
-                wrong = chain.difference(through, whole, _BUDGET, str(directory / f"checkpoints-{i}"))
+                wrong = chain.difference(through, reference, _BUDGET, str(directory / f"checkpoints-{i}"))
             except Exception as error:
                 wrong = f"{type(error).__name__}: {error}"
             finally:

@@ -1,4 +1,4 @@
-"""Studies from a stranger: whatever their files say, nothing outside of them is read or deleted, and nothing hangs."""
+"""Studies from an untrusted source: whatever their files contain, nothing outside of them is read or deleted."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from . import chain
 from .kills import fork_command
 from .score import Score
 
-_PATIENCE = 300  # seconds after which a command hangs
+_PATIENCE = 300  # seconds after which a command counts as hung
 _COMMANDS = (["status"], ["arms"], ["best"], ["verify"], ["gc", "--best-only"], ["verify", "--quick"])
 _BUDGET = 40
 
 
 def crafted_files(n: int, directory: Path, rng: random.Random) -> Score:
-    """Craft `n` studies, each in one of a dozen ways, and use each with all commands; then resume it."""
-    score = Score("crafted files from a stranger")
+    """Craft `n` studies, each in one of thirteen ways. Use each with all commands, and resume it."""
+    score = Score("crafted files")
     (directory / "honest").mkdir()
     chain.search(f"{directory}/honest/study.db", budget=_BUDGET)
     crafts = list(_CRAFTS.items())
@@ -42,14 +42,14 @@ def crafted_files(n: int, directory: Path, rng: random.Random) -> Score:
         wrong = [_used(place / "sent" / "study.db", command) for command in _COMMANDS]
         wrong.append(_resumed(place / "sent" / "study.db"))
         if _listing(victim) != before:
-            wrong.append("files of somebody else were changed")
+            wrong.append("files outside of the study were changed")
         score.attempts += 1
         score.failures += [f"{name}: {problem}" for problem in wrong if problem is not None]
     return score
 
 
 def _victim(place: Path) -> Path:
-    """Somebody's own directory, with files that look like ours."""
+    """A directory outside of the study, with files that look like checkpoints."""
     victim = place / "victim"
     for name in ("arm-0-step-1-0123abcd", "arm-1-step-2-0123abcd.part", "thesis"):
         (victim / name).mkdir(parents=True)
@@ -63,7 +63,7 @@ def _listing(victim: Path) -> list[Any]:
 
 
 def _used(storage: Path, command: list[str]) -> str | None:
-    """What went wrong when a command was used on the study: a hang, a crash, or an escape sequence in its output."""
+    """Use a command on the study. Returns what went wrong: it hung, crashed, or printed an escape sequence."""
     output = storage.with_name("output")
     code = fork_command([*command[:1], str(storage), *command[1:]], output, _PATIENCE)
     if code not in (0, 1, 2):
@@ -74,7 +74,7 @@ def _used(storage: Path, command: list[str]) -> str | None:
 
 
 def _resumed(storage: Path) -> str | None:
-    """A crafted study may be refused, or resumed: anything but a crash."""
+    """Resume the study. Returns what went wrong: an error that is not one of the library."""
     try:
         chain.search(str(storage), budget=_BUDGET + 10)
     except (ManyarmsError, ValueError):
@@ -99,7 +99,7 @@ def _header(sent: Path, **entries: Any) -> None:
 
 
 def _data(sent: Path, rng: random.Random, **entries: Any) -> None:
-    """Add entries to the data of some of the events that tell a reward."""
+    """Add entries to the data of some events with a reward."""
 
     def change(database: sqlite3.Connection) -> None:
         rows = database.execute("SELECT number, data FROM manyarms_events WHERE kind = 'told'").fetchall()
@@ -140,10 +140,10 @@ _CRAFTS: dict[str, Callable[[Path, Path, random.Random], None]] = {
     "a linked directory": _linked_home,
     "a linked checkpoint": _linked_checkpoint,
     "a header that points elsewhere": lambda sent, victim, rng: _header(sent, checkpoints=str(victim)),
-    "a header that points above": lambda sent, victim, rng: _header(sent, checkpoints="../victim"),
+    "a header that points to a parent directory": lambda sent, victim, rng: _header(sent, checkpoints="../victim"),
     "a header with another id": lambda sent, victim, rng: _header(sent, id="../../victim"),
     "a header of an unknown strategy": lambda sent, victim, rng: _header(sent, strategy="\x1b[31mos.system"),
-    "a header that is not one": lambda sent, victim, rng: _edit(
+    "a header that is not a dict": lambda sent, victim, rng: _edit(
         sent, lambda database: database.execute("UPDATE manyarms_studies SET header = '[]'")
     ),
     "a checkpoint named ../../victim": lambda sent, victim, rng: _data(sent, rng, checkpoint="../../../victim"),
@@ -158,5 +158,5 @@ _CRAFTS: dict[str, Callable[[Path, Path, random.Random], None]] = {
     ),
     "a manifest of /dev/zero": _manifest(lambda victim: {"/dev/zero": [10**12, "0" * 32]}),
     "a manifest of a pipe": _manifest(lambda victim: {"pipe": [5, "0" * 32]}),
-    "a manifest of others' files": _manifest(lambda victim: {str(victim / "thesis/state.pickle"): [13, "0" * 32]}),
+    "a manifest of files elsewhere": _manifest(lambda victim: {str(victim / "thesis/state.pickle"): [13, "0" * 32]}),
 }

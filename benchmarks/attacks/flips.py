@@ -1,4 +1,4 @@
-"""Bits that change on disk: each must be reported, or change nothing that is read."""
+"""Bit flips on disk: each must be reported, or not change what is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = ("kind", "arm", "start", "stop", "reward", "seconds", "data")
 
 
 def flips(n: int, directory: Path, rng: random.Random) -> Iterator[Score]:
-    """All kinds of flips, `n` in total."""
+    """Flip bits in three ways, `n` times in total."""
     chain.search(whole := f"{directory}/flipped.db")
     peer = _optuna_study(directory / "optuna-flipped.db")
     third = n // 3
@@ -46,12 +46,12 @@ def _attack(
     score.failures = _unnoticed(n, file, flip, read, rng, ManyarmsError)
     if peer is not None:
         theirs = _unnoticed(n, *peer, rng, Exception)
-        score.peer = f"{len(theirs)} of {n} changed what is read, without an error"
+        score.peer = f"{len(theirs)} of {n} changed what is read without an error"
     return score
 
 
 def _unnoticed(n: int, file: Path, flip: Flip, read: Read, rng: random.Random, report: type[Exception]) -> list[str]:
-    """What went wrong in `n` flips: what is read has changed and nothing was reported, or an error that is no report."""
+    """Flip a bit `n` times. Returns what went wrong: different data without an error, or an unexpected error."""
     expected, copy, wrong = read(file), file.with_name(f"copy-of-{file.name}"), []
     for _ in range(n):
         shutil.copy(file, copy)
@@ -64,12 +64,12 @@ def _unnoticed(n: int, file: Path, flip: Flip, read: Read, rng: random.Random, r
             wrong.append(f"{type(error).__name__}: {error}")
             continue
         if found is not None and found != expected:
-            wrong.append("something else was read, without an error")
+            wrong.append("different data was read without an error")
     return wrong
 
 
 def _ours(file: Path) -> Any:
-    """All that the study is, or None if `verify` reports a problem."""
+    """The content of a study, or None if `verify` reports a problem."""
     with ma.load_study(str(file)) as view:
         if next(audit(view.journal), None) is not None:
             return None
@@ -91,7 +91,7 @@ def _flip_value(file: Path, rng: random.Random) -> None:
 
 
 def _flip_cell(file: Path, rng: random.Random) -> None:
-    """One value of an event, or of the header, the head or a snapshot."""
+    """Flip a bit of an event, the header, the head or a snapshot."""
     table, column = rng.choice(
         [("manyarms_events", column) for column in _COLUMNS]
         + [("manyarms_studies", "header"), ("manyarms_heads", "events"), ("manyarms_heads", "checksum")]
@@ -101,7 +101,7 @@ def _flip_cell(file: Path, rng: random.Random) -> None:
 
 
 def _flip_in(file: Path, table: str, column: str, condition: str, rng: random.Random) -> None:
-    """Flip one bit of one value, as it is stored."""
+    """Flip one bit of one stored value."""
     key = "number" if table == "manyarms_events" else "rowid"
     with closing(sqlite3.connect(file)) as database, database:
         place, value = rng.choice(database.execute(f"SELECT {key}, {column} FROM {table} WHERE {condition}").fetchall())

@@ -1,4 +1,4 @@
-"""SIGKILL at random and at chosen moments: the study must end with the journal and the model of one that was left alone."""
+"""SIGKILL at random and at chosen moments: the study must end with the journal and model of an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from . import chain
 from .score import Score
 
 _MOMENTS = ("fsync", "rename", "write_text", "write_bytes", "append")
-"""What a study does on disk: a kill just before or just after one of these is the worst moment there is."""
+"""Functions that write to disk. The worst moments for a kill are just before and just after them."""
 
 
 def kills(n: int, directory: Path, rng: random.Random) -> Iterator[Score]:
-    """All kinds of kills, `n` in total."""
+    """Kill studies in three ways, `n` times in total."""
     alone, pair = f"{directory}/alone.db", f"{directory}/pair.db"
     chain.search(alone)
     chain.search(pair, workers=2)
@@ -39,40 +39,40 @@ def kills(n: int, directory: Path, rng: random.Random) -> Iterator[Score]:
     yield chosen_kills("kill -9 while a checkpoint or an event is written", chosen, directory, alone)
 
 
-def random_kills(attack: str, n: int, storage: Path, whole: str, workers: int, rng: random.Random) -> Score:
-    """Kill the study a few pulls after it started, again and again; when it ends, start a new one."""
-    score, lives = Score(attack), 0
+def random_kills(attack: str, n: int, storage: Path, reference: str, workers: int, rng: random.Random) -> Score:
+    """Kill the study a few pulls after each start. When it has ended, start a new one."""
+    score, studies = Score(attack), 0
     while score.attempts < n:
-        lives += 1
-        file = f"{storage}-{lives}"
+        studies += 1
+        file = f"{storage}-{studies}"
         while score.attempts < n and _dies(lambda file=file: chain.search(file, workers, callbacks=[_stamp]), rng):
             score.attempts += 1
-        _finish(file, whole, workers, score)
+        _finish(file, reference, workers, score)
     if workers == 1:
         score.peer = _optuna(n, storage.with_name("optuna.db"), rng)
     return score
 
 
-def chosen_kills(attack: str, n: int, directory: Path, whole: str) -> Score:
-    """Kill the study at its k-th sync, rename or write, just before it or just after it."""
+def chosen_kills(attack: str, n: int, directory: Path, reference: str) -> Score:
+    """Kill the study just before or just after its k-th sync, rename or write."""
     score = Score(attack)
     for k in range(n):
         name, after, call = _MOMENTS[k % len(_MOMENTS)], bool(k // len(_MOMENTS) % 2), 1 + k // (2 * len(_MOMENTS))
         file = f"{directory}/chosen-{k}.db"
         if _run(lambda file=file, name=name, after=after, call=call: _kill_at(file, name, after, call)):
             score.attempts += 1
-        _finish(file, whole, 1, score)
+        _finish(file, reference, 1, score)
     return score
 
 
-def _finish(file: str, whole: str, workers: int, score: Score) -> None:
+def _finish(file: str, reference: str, workers: int, score: Score) -> None:
     chain.search(file, workers)
-    if (wrong := chain.difference(file, whole)) is not None:
+    if (wrong := chain.difference(file, reference)) is not None:
         score.failures.append(wrong)
 
 
 def _kill_at(file: str, name: str, after: bool, call: int) -> None:
-    """Search, and end this process at the `call`-th use of a function."""
+    """Search, and kill this process at the `call`-th call of a function."""
     owner: Any = {"fsync": os, "append": SqlJournal}.get(name, Path)
     original, calls = getattr(owner, name), [0]
 
@@ -89,56 +89,56 @@ def _kill_at(file: str, name: str, after: bool, call: int) -> None:
     chain.search(file)
 
 
-_told = -1
+_writer = -1
 
 
 def _stamp(*_: Any) -> None:
-    os.write(_told, b".")
+    os.write(_writer, b".")
 
 
-def _dies(life: Callable[[], None], rng: random.Random) -> bool:
-    """Run in a forked process and kill it a few pulls after it started; whether it was killed before it ended."""
-    global _told
-    heard, _told = os.pipe()
+def _dies(function: Callable[[], None], rng: random.Random) -> bool:
+    """Run in a forked process, and kill it a few pulls after its start. Returns whether it was killed before it ended."""
+    global _writer
+    reader, _writer = os.pipe()
     pulls, delay = rng.randrange(12), rng.uniform(0, 0.02)
-    child = _fork(life)
-    os.close(_told)
+    child = _fork(function)
+    os.close(_writer)
     for _ in range(pulls):
-        if not os.read(heard, 1):
+        if not os.read(reader, 1):
             break  # it ended
     time.sleep(delay)
     os.kill(child, signal.SIGKILL)
-    os.close(heard)
+    os.close(reader)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-def _run(life: Callable[[], None]) -> bool:
-    """Run in a forked process; whether it was killed."""
-    return os.WIFSIGNALED(os.waitpid(_fork(life), 0)[1])
+def _run(function: Callable[[], None]) -> bool:
+    """Run in a forked process. Returns whether it was killed."""
+    return os.WIFSIGNALED(os.waitpid(_fork(function), 0)[1])
 
 
-def _fork(life: Callable[[], None]) -> int:
-    """Forking from a process that has imported everything makes a life cost milliseconds."""
+def _fork(function: Callable[[], None]) -> int:
+    """Run in a forked process, which starts in milliseconds because everything is imported. Returns its id."""
     child = os.fork()
     if child == 0:
         try:
-            life()
+            function()
         finally:
             os._exit(0)
     return child
 
 
 def _optuna(n: int, storage: Path, rng: random.Random) -> str:
-    """The same with Optuna: a trial that was running when its process died stays so for ever."""
+    """The same with Optuna, where a trial whose process was killed stays in the state RUNNING."""
     url = f"sqlite:///{storage}"
     optuna.create_study(storage=url, study_name="study")
-    killed = sum(_dies(lambda: _optuna_life(url), rng) for _ in range(n))
+    killed = sum(_dies(lambda: _optuna_search(url), rng) for _ in range(n))
     with sqlite3.connect(storage) as database:
         left = database.execute("SELECT COUNT(*) FROM trials WHERE state = 'RUNNING'").fetchone()[0]
-    return f"{left} of {killed} kills left a trial running for ever"
+    return f"{left} of {killed} kills left a trial in the state RUNNING"
 
 
-def _optuna_life(url: str) -> None:
+def _optuna_search(url: str) -> None:
     study = optuna.load_study(storage=url, study_name="study", sampler=optuna.samplers.RandomSampler())
 
     def objective(trial: optuna.Trial) -> float:
@@ -149,7 +149,7 @@ def _optuna_life(url: str) -> None:
 
 
 def fit_kills(n: int, directory: Path, rng: random.Random) -> Score:
-    """Kill `manyarms fit` while it searches; run again, it must end with a study that is sound and a model that predicts."""
+    """Kill `manyarms fit`, and run it again: it must end with a sound study and a model that predicts."""
     score, table = Score("kill -9 inside manyarms fit"), directory / "iris.csv"
     load_iris(as_frame=True).frame.to_csv(table, index=False)
     run = 0
@@ -166,15 +166,15 @@ def fit_kills(n: int, directory: Path, rng: random.Random) -> Score:
     return score
 
 
-def _dies_after(seconds: float, life: Callable[[], None]) -> bool:
-    child = _fork(life)
+def _dies_after(seconds: float, function: Callable[[], None]) -> bool:
+    child = _fork(function)
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
 def fork_command(arguments: list[str], output: Path, seconds: float) -> int:
-    """The exit code of a command of manyarms, whose output goes to a file; it is killed after so many seconds."""
+    """Run a command, with its output in a file, and kill it after this many seconds. Returns its exit code."""
     child = _fork(lambda: _command(*arguments, output=output))
     killer = threading.Timer(seconds, lambda: os.kill(child, signal.SIGKILL))
     killer.start()
@@ -184,7 +184,7 @@ def fork_command(arguments: list[str], output: Path, seconds: float) -> int:
 
 
 def _command(*arguments: str, output: Path = Path(os.devnull)) -> None:
-    """Run a command of manyarms in this process, which ends with it."""
+    """Run a command, and exit."""
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)

@@ -1,4 +1,4 @@
-"""What an attack came to."""
+"""The result of an attack."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Score:
 
     Attributes:
         attack: The kind of attack.
-        attempts: How often it was tried.
-        failures: What went wrong, in words; empty if everything held.
-        peer: The same of the peer, if it was tried.
+        attempts: Number of attempts.
+        failures: Descriptions of what went wrong.
+        peer: The result of Optuna, if it was attacked too.
     """
 
     attack: str

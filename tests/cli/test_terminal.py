@@ -70,7 +70,7 @@ def test_escapes_are_shown_as_text(hostile):
     assert hostile("best", "--json").data["config"] == {"x": EVIL}
 
 
-@pytest.mark.filterwarnings("default")  # the command prints them
+@pytest.mark.filterwarnings("default")
 def test_errors_and_warnings_keep_their_lines_but_no_escapes(manyarms):
     make_study("mine")
     for arguments in [("best", "manyarms.db", f"no{EVIL}"), ("best", f"{EVIL}.db"), ("run", f"{EVIL}.py:train", "--budget", 5)]:

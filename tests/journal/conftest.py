@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, small disks, and processes that can be killed."""
+"""A PostgreSQL server, small disks, and processes that can be killed."""
 
 import itertools
 import os
@@ -14,7 +14,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def server():
-    """Started once a session."""
+    """A PostgreSQL server, started once per session."""
     with pg_outages.running_server() as server:
         yield server
 
@@ -30,7 +30,7 @@ def postgres(server):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """By which connections measure how long a server has not replied."""
+    """The clock with which connections measure how long a server has not replied."""
     limited = pytest.importorskip("manyarms.journal.reply_limit").LimitedConnection
     clock = pg_outages.Clock()
     monkeypatch.setattr(limited, "clock", clock)
@@ -62,7 +62,7 @@ def small_disk(tmp_path):
 
 @pytest.fixture
 def start():
-    """Run a function in a process of its own; it gets a call that says it is ready, which `start` waits for."""
+    """Runs a function in its own process, and waits until the function calls its argument."""
     processes = []
 
     def start(function):
@@ -75,7 +75,7 @@ def start():
 
 
 class Process:
-    """A forked process, because importing the library would take longer than most of what is tested here."""
+    """A forked process, because importing the library would take longer than most of these tests."""
 
     def __init__(self, function):
         ready, say_ready = os.pipe()
@@ -84,14 +84,14 @@ class Process:
             try:
                 function(lambda: os.write(say_ready, b"!"))
             finally:
-                os._exit(0)  # nothing of the tests' own clean-up is this process's business
+                os._exit(0)  # without the cleanup of the tests, which is left to the parent
         self._running = True
         os.close(say_ready)
         assert os.read(ready, 1), "the process ended before it was ready"
         os.close(ready)
 
     def kill(self):
-        """End it at once, and wait until it is gone."""
+        """Kill the process, and wait until it has ended."""
         if self._running:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)

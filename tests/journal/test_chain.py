@@ -1,4 +1,4 @@
-"""A row that is not as it was written breaks the chain of checksums, and is named."""
+"""A row that was changed breaks the chain of checksums, and the error names it."""
 
 from contextlib import closing
 
@@ -10,12 +10,12 @@ from manyarms.journal import Event
 from manyarms.journal.database import parse_url
 from manyarms.journal.sql import SqlJournal
 
-LENGTH = 1_203  # more than is read at once
+LENGTH = 1_203  # more than one query reads
 
 
 @pytest.fixture
 def stored(url):
-    """A study of 1,203 events beside another one; gives what runs a statement on its database."""
+    """Runs statements on a database with a study of 1,203 events and another study."""
     for name in ("study", "another"):
         with closing(SqlJournal(url, name)) as journal:
             journal.create({"id": name, "seed": 0})

@@ -1,4 +1,4 @@
-"""How a lost connection is noticed, made again and given up, in a time that passes at will."""
+"""How a lost connection is noticed, restored and given up, with a simulated clock."""
 
 import pytest
 import sqlalchemy as sa
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the connection to:manyarms.Manya
 
 
 class Cause(Exception):
-    """What a driver raises."""
+    """An error of a driver."""
 
     def __init__(self, sqlstate):
         super().__init__("server closed the connection")
@@ -25,7 +25,7 @@ def failed(sqlstate=None, kind=OperationalError, invalidated=False):
 
 
 class Time:
-    """A clock that only sleeping moves."""
+    """A clock that advances only by sleeping."""
 
     def __init__(self):
         self.now, self.slept = 0.0, []
@@ -102,7 +102,7 @@ def test_a_server_that_does_not_come_back_is_given_up(connection, time):
         connection.run(work)
     assert time.now == pytest.approx(600.0)
     assert work.attempts == 48
-    assert connection.run(Trouble()) == 7  # the next one finds it back
+    assert connection.run(Trouble()) == 7  # the next attempt succeeds
 
 
 def test_without_patience_nothing_is_tried_again(time, prepared):
@@ -116,7 +116,7 @@ def test_without_patience_nothing_is_tried_again(time, prepared):
 
 
 @pytest.mark.parametrize("error", [failed("53100"), failed("42501"), failed(None, IntegrityError), StudyLocked("taken")])
-def test_an_error_that_a_new_connection_cannot_help_is_raised_at_once(connection, time, prepared, error):
+def test_an_error_that_reconnecting_cannot_fix_is_raised_at_once(connection, time, prepared, error):
     for errors in ((error,), (failed(), error)):
         with pytest.raises(type(error)):
             connection.run(Trouble(*errors))
@@ -124,7 +124,7 @@ def test_an_error_that_a_new_connection_cannot_help_is_raised_at_once(connection
     assert len(prepared) == 2
 
 
-def test_a_lock_that_is_not_yet_free_is_waited_for(time):
+def test_it_waits_for_a_lock_that_is_not_released_yet(time):
     refusals = [StillLocked("still locked")] * 3
 
     def prepare(_):
@@ -200,14 +200,14 @@ def test_an_error_of_sqlite_is_never_the_loss_of_a_connection():
 
 
 def exchange(ready, result):
-    """What psycopg waits for: as many things as become ready, and then a result."""
+    """An exchange of psycopg that waits for these events, and then returns a result."""
     for expected in ready:
         assert (yield "wait") == expected
     return result
 
 
 def wait(exchange, ready, time, seconds):
-    """Answer as psycopg does: nothing is ready for `seconds`, or something is at once."""
+    """Drive an exchange like psycopg: nothing becomes ready for `seconds`, or something at once."""
     try:
         next(exchange)
         for one in ready:
@@ -255,7 +255,7 @@ def test_an_error_of_the_server_is_passed_on(time):
         ("?connect_timeout=3&reconnect_timeout=1.5m", Timeouts(30.0, 90.0)),
     ],
 )
-def test_the_url_says_how_long_to_wait(query, expected):
+def test_the_url_sets_how_long_to_wait(query, expected):
     assert Timeouts.of(parse_url(f"postgresql://host/base{query}")) == expected
 
 
@@ -272,7 +272,7 @@ def test_the_url_says_how_long_to_wait(query, expected):
         ("reconnect_timeout=1s&reconnect_timeout=2s", "reconnect_timeout in the storage URL must .* got '1s and 2s'"),
     ],
 )
-def test_a_time_that_is_none_is_refused_with_the_rule(query, message):
+def test_an_invalid_time_is_refused_with_the_rule(query, message):
     with pytest.raises(ValueError, match=message):
         parse_url(f"postgresql://host/base?{query}")
 

@@ -1,4 +1,4 @@
-"""Every journal keeps the contract of journals, and the contract tells those that do not."""
+"""Every journal keeps the contract of journals, and a broken journal fails its check."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_a_journal_in_a_database_keeps_the_contract(check, url):
 
 
 def kept(make, key=str):
-    """Opens journals that only live in one object each, by giving the same one again."""
+    """Opens journals in memory. A name always gives the same object."""
     journals = {}
     return lambda name, write=True: journals.setdefault(key(name), make(name))
 
@@ -70,12 +70,12 @@ BROKEN = {
     "writes one by one": (kept(Piecemeal), contract.check_append_is_all_or_none),
     "rounds": (kept(Rounding), contract.check_floats_survive),
     "drops an empty key": (kept(Trimming), contract.check_data_survives),
-    "turns round": (kept(Reversed), contract.check_events_come_back_in_order),
+    "reverses the events": (kept(Reversed), contract.check_events_come_back_in_order),
     "forgets the header": (kept(Forgetful), contract.check_header_comes_back),
     "forgets the events": (kept(Forgetful), contract.check_nothing_is_lost_by_reopening),
     "keeps the old snapshot": (kept(FirstSnapshot), contract.check_snapshot_is_replaced),
     "ignores case": (kept(MemoryJournal, str.lower), contract.check_odd_names_are_kept_apart),
-    "is one for all": (kept(MemoryJournal, len), contract.check_studies_do_not_mix),
+    "mixes studies": (kept(MemoryJournal, len), contract.check_studies_do_not_mix),
     "lets two write": (kept(MemoryJournal), contract.check_second_writer_is_refused),
     "lets readers write": (kept(MemoryJournal), contract.check_reader_changes_nothing),
     "finds what is not there": (kept(MemoryJournal), contract.check_missing_study_is_not_found),

@@ -23,18 +23,18 @@ BATCH = 20
 
 
 def batch(first, size=10):
-    """Events that are numbered, so that a journal with some of them missing is seen."""
+    """Numbered events, so that missing ones are noticed."""
     return [Event("asked", arm, 0, 1, data={"config": "x" * size}) for arm in range(first, first + BATCH)]
 
 
 def fill(journal):
-    """Append until there is no room any more."""
+    """Append until the disk is full."""
     while len(journal) < 10_000:
         journal.append(batch(len(journal), size=1_000))
 
 
 def fill_with(junk):
-    """Take all the room there is."""
+    """Fill the disk with a file."""
     with suppress(OSError), junk.open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4_096))
@@ -47,7 +47,7 @@ def numbers(journal):
 # -- disks
 
 
-def test_a_full_disk_is_an_error_that_loses_nothing_and_can_be_got_over(small_disk):
+def test_a_full_disk_is_an_error_that_loses_nothing_and_can_be_fixed(small_disk):
     (small_disk / "junk").write_bytes(bytes(64_000))
     with closing(SqlJournal(f"{small_disk}/studies.db", "study")) as journal:
         journal.create({})
@@ -72,11 +72,11 @@ def test_a_study_that_finds_the_disk_full_is_not_left_locked(small_disk):
     with pytest.raises(StorageError, match="cannot open the journal of study 'other'.*No space left") as raised:
         SqlJournal(f"{small_disk}/studies.db", "other")
     (small_disk / "junk").unlink()
-    SqlJournal(f"{small_disk}/studies.db", "other").close()  # while the error, and all it refers to, is still there
+    SqlJournal(f"{small_disk}/studies.db", "other").close()  # while the error still refers to the failed journal
     assert raised.value.__cause__ is not None
 
 
-def test_a_limit_on_the_size_of_the_database_is_got_over_like_a_full_disk(tmp_path):
+def test_a_limit_on_the_size_of_the_database_can_be_fixed_like_a_full_disk(tmp_path):
     with closing(SqlJournal(f"{tmp_path}/studies.db", "study")) as journal:
         journal.create({})
 
@@ -116,7 +116,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_appends_and_no_lock(tmp_path
         journal = SqlJournal(storage, "study")
         if journal.header is None:
             journal.create({})
-        if life % 2:  # else even a first append may be cut short
+        if life % 2:  # otherwise even the first append may be interrupted
             journal.append(batch(len(journal), size=2_000))
         ready()
         while True:
@@ -134,7 +134,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_appends_and_no_lock(tmp_path
     assert written[-1] >= KILLS // 2 * BATCH
 
 
-def test_a_reader_rolls_back_what_a_killed_writer_left_half_written(tmp_path, start):
+def test_a_reader_rolls_back_what_a_killed_writer_left_unfinished(tmp_path, start):
     with closing(SqlJournal(f"{tmp_path}/studies.db", "study")) as journal:
         journal.create({})
         journal.append(batch(0))
@@ -186,7 +186,7 @@ def test_a_study_reached_through_a_link_is_the_same_study(tmp_path):
 
 @pytest.mark.parametrize("end", ["close", "kill"])
 def test_a_process_that_the_writer_forked_does_not_keep_the_lock(tmp_path, start, end):
-    """Such as a data loader's worker, which may outlive the killed process that trained."""
+    """Such as the worker of a data loader, which may outlive the killed training process."""
     child, pid_of_child = os.pipe()
 
     def hold(ready):
@@ -219,7 +219,7 @@ def test_a_forked_process_that_ends_does_not_free_the_lock(tmp_path):
             SqlJournal(f"{tmp_path}/studies.db", "study")
 
 
-def test_a_file_system_without_locks_is_not_taken_for_a_locked_study(tmp_path, monkeypatch):
+def test_a_file_system_without_locks_is_not_mistaken_for_a_locked_study(tmp_path, monkeypatch):
     def refuse(file, operation):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -228,7 +228,7 @@ def test_a_file_system_without_locks_is_not_taken_for_a_locked_study(tmp_path, m
         SqlJournal(f"{tmp_path}/studies.db", "study")
 
 
-def test_a_lock_may_be_released_twice_and_one_that_nobody_uses_any_more_is_free(tmp_path):
+def test_a_lock_may_be_released_twice_and_is_free_when_its_object_is_gone(tmp_path):
     held = FileLock(tmp_path / "study.lock")
     assert held.acquire() is None
     held.release()

@@ -39,7 +39,7 @@ def own_url(own_server):
 
 
 def search(storage, tmp_path, disturb=lambda: None, at=(7,), budget=24, **options):
-    """The events of a study that is disturbed in the middle of some pulls, in all but the times."""
+    """Run a study that is disturbed during some pulls. Returns its events without their times."""
     pulls = itertools.count(1)
 
     def train(pull):
@@ -108,7 +108,7 @@ def test_a_study_survives_a_server_that_is_frozen_for_a_while(own_server, own_ur
 @pytest.mark.slow
 @pytest.mark.parametrize("reply_timeout", ["30s", "5s"])
 def test_a_study_survives_a_server_that_is_frozen_for_20_seconds(own_server, own_url, tmp_path, reply_timeout):
-    """With the longer limit it waits, with the shorter one it reconnects."""
+    """With the longer limit the study waits, with the shorter one it reconnects."""
 
     def freeze():
         own_server.freeze()
@@ -228,7 +228,7 @@ def test_optimize_may_be_called_again_after_the_server_was_gone(proxy, tmp_path)
 
 @pytest.mark.parametrize("harm", ["lose reply", "lose request"])
 def test_an_append_that_failed_may_be_tried_again_together_with_more_events(proxy, harm):
-    """Whether the server has written the events of the first attempt or not."""
+    """Whether or not the server has written the events of the first attempt."""
     with closing(SqlJournal(f"{proxy.url}&reconnect_timeout=0", "study")) as journal:
         journal.create({})
         journal.append(EVENTS[:1])

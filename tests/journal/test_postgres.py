@@ -1,4 +1,4 @@
-"""Journals on a PostgreSQL server: the lock lives as long as the connection."""
+"""Journals on a PostgreSQL server: locks, which last as long as the connection, and checkpoints."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def value(pull):
 
 
 def sessions(url):
-    """How many of the library's sessions the server has."""
+    """The number of sessions that the library has on the server."""
     engine = sa.create_engine(parse_url(url))
     count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'manyarms %'"
     with engine.connect() as connection:
@@ -73,7 +73,7 @@ def test_a_cell_with_a_stored_study_can_be_run_again(postgres, tmp_path, monkeyp
         ma.tune(keep, SPACE, budget=budget, max_steps=1, storage=postgres, seed=0, progress=False) for budget in (10, 20)
     ]
     assert [study.counts.steps for study in studies] == [10, 20]
-    assert wait_until(lambda: sessions(postgres) == 0)  # those that have released the lock keep none
+    assert wait_until(lambda: sessions(postgres) == 0)  # studies that have released the lock keep no session
     assert [len(study.pulls_dataframe()) for study in studies] == [10, 20]
     for study in studies:
         study.close()
@@ -138,7 +138,7 @@ def test_a_process_killed_in_between_leaves_a_study_that_an_older_object_continu
 
 
 def is_free(study):
-    """Whether the server has noticed that the process is gone; then the study has the lock."""
+    """Whether the server has noticed that the process has ended, so that the study gets the lock."""
     try:
         study.ask()
     except StudyLocked:
@@ -168,7 +168,7 @@ def models():
 
 
 def search(storage, budget=15, **options):
-    """Run a study, and give how many steps were trained again."""
+    """Run a study. Returns the number of steps that were trained again."""
     with ma.Study(ma.RandomSearch(SPACE, budget=budget, max_steps=3, seed=3), storage=storage, **options) as study:
         study.optimize(keep, progress=False)
         return study.counts.retrained
@@ -176,7 +176,7 @@ def search(storage, budget=15, **options):
 
 @pytest.fixture
 def another(server, postgres):
-    """A copy of the database, made when it is asked for; gives its URL."""
+    """Copies the database, and returns the URL of the copy."""
     name = f"copy_of_{parse_url(postgres).database}"
 
     def copy():
@@ -239,7 +239,7 @@ ENTRIES = {"study": search, "estimator": fit_a_table, "command line": run_a_comm
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("use", ENTRIES.values(), ids=ENTRIES)
 def test_a_password_reaches_no_path_no_file_no_header_and_no_message(postgres, tmp_path, monkeypatch, capfd, use):
-    url = postgres.replace("postgres:@", f"postgres:{SECRET}@")  # the server trusts whoever can reach its socket
+    url = postgres.replace("postgres:@", f"postgres:{SECRET}@")  # the server accepts any password
     assert SECRET in url
     monkeypatch.chdir(tmp_path)
     use(url)

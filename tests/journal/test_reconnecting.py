@@ -1,4 +1,4 @@
-"""Journals on a PostgreSQL server whose connections are cut: what is written once, who may write, and the time limits."""
+"""Journals on a PostgreSQL server whose connections are lost: writes, locks and time limits."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""Journals in databases: what is refused and how it is said, and what readers do to writers."""
+"""Journals in databases: errors and their messages, and readers beside a writer."""
 
 import sqlite3
 import traceback
@@ -47,7 +47,7 @@ def test_tables_of_an_unknown_version_are_refused_with_what_to_do(url, version, 
         study_names(url)
 
 
-def test_many_writers_may_make_the_tables_at_once(url):
+def test_many_writers_may_create_the_tables_at_once(url):
     names = [f"study {i}" for i in range(8)]
     with ThreadPoolExecutor(8) as threads:
         journals = list(threads.map(lambda name: SqlJournal(url, name), names))
@@ -70,7 +70,7 @@ def test_of_many_writers_of_a_new_study_one_gets_it(url):
     journals[0].close()
 
 
-# -- places that are no database
+# -- places that are not a database
 
 
 @pytest.mark.parametrize("write", [True, False])
@@ -111,7 +111,7 @@ def test_a_missing_directory_is_named_and_not_made(tmp_path):
         (3, TypeError, "storage must be a URL such as .* got 3"),
     ],
 )
-def test_a_url_that_will_not_do_is_refused_with_the_rule(url, error, message):
+def test_an_invalid_url_is_refused_with_the_rule(url, error, message):
     with pytest.raises(error, match=message):
         SqlJournal(url, "study")
 
@@ -140,7 +140,7 @@ def test_a_password_is_never_shown(act, url):
 
 
 def test_a_password_is_not_shown_when_a_study_is_locked_or_missing(postgres):
-    url = postgres.replace("postgres:@", "postgres:hunter2@")  # the server trusts whoever can reach its socket
+    url = postgres.replace("postgres:@", "postgres:hunter2@")  # the server accepts any password
     with closing(SqlJournal(url, "study")):
         for name, write, error in (("study", True, StudyLocked), ("none", False, StudyNotFound)):
             with pytest.raises(error, match=r"postgres:\*\*\*@") as raised:
@@ -173,7 +173,7 @@ def test_reading_makes_no_files(file):
     assert {path: path.read_bytes() for path in file.parent.iterdir()} == before
 
 
-def test_a_database_without_studies_is_told_from_a_study_that_is_missing(tmp_path):
+def test_a_database_without_studies_has_its_own_message(tmp_path):
     (tmp_path / "empty.db").touch()
     with pytest.raises(StudyNotFound, match="contains no studies"):
         SqlJournal(f"{tmp_path}/empty.db", "study", write=False)
@@ -200,7 +200,7 @@ def test_a_commit_that_a_foreign_lock_refuses_can_be_tried_again(file, monkeypat
     more = [Event("told", 0, 0, 1, 0.5)]
     with closing(SqlJournal(str(file), "study")) as journal, closing(sqlite3.connect(file, isolation_level=None)) as foreign:
         foreign.execute("BEGIN")
-        foreign.execute("SELECT * FROM manyarms_events").fetchone()  # and holds its lock, as a database browser may
+        foreign.execute("SELECT * FROM manyarms_events").fetchone()  # and holds its lock, like a database browser
         if foreign.execute("PRAGMA journal_mode").fetchone() == ("wal",):
             pytest.skip("readers do not lock out writers here")
         with pytest.raises(StorageError, match="database is locked"):

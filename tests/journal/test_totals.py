@@ -1,4 +1,4 @@
-"""What the database adds up is what counting every event gives."""
+"""The counts that the database computes are those of counting every event."""
 
 from contextlib import closing
 
@@ -11,7 +11,7 @@ from manyarms.journal.totals import StoredArm, arm_count, arms, best_arms, total
 from manyarms.study.counts import Counts
 from manyarms.study.frames import arm_rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # small studies are not good ones
+pytestmark = pytest.mark.filterwarnings("ignore::manyarms.errors.ManyarmsWarning")  # about small budgets
 
 SPACE = ma.Space(x=ma.Float(0, 1), act=ma.Choice("relu", "tanh"))
 
@@ -25,7 +25,7 @@ def train(pull):
 
 @pytest.fixture
 def stored(url, tmp_path):
-    """A study with failures, mutants, a raised budget and two pulls in flight, beside another one."""
+    """A study with failures, mutants, a raised budget and two pulls in flight, and another study."""
     for name, budget in (("study", 60), ("other", 30), ("study", 80)):
         strategy = ma.MutantUCB(SPACE, budget=budget, max_steps=5, initial=6, seed=1)
         with ma.Study(strategy, storage=url, name=name, checkpoints=str(tmp_path), direction="minimize") as study:

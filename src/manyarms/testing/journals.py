@@ -1,12 +1,12 @@
-"""The journal contract: checks of what studies rely on. Every journal must pass them.
+"""The contract of journals: checks that every journal must pass, because studies rely on them.
 
     @pytest.mark.parametrize("check", JOURNAL_CHECKS + STORAGE_CHECKS, ids=lambda check: check.__name__)
     def test_my_journal_keeps_the_contract_of_journals(check, tmp_path):
         check(lambda name, write=True: MyJournal(tmp_path / "storage", name, write))
 
-`open(name, write=True)` opens the journal of the study `name` in one storage, which is empty at first. It can be called any
-number of times. If only one object can access a storage, as in memory, `open` returns the same object each time, and
-STORAGE_CHECKS do not apply.
+`open(name, write=True)` opens the journal of the study `name` in a storage that is empty at first. Checks call it several
+times. If a storage belongs to one object, like a journal in memory, `open` must return that object again, and STORAGE_CHECKS do
+not apply.
 """
 
 from __future__ import annotations
@@ -53,39 +53,39 @@ _NAMES = (
 
 
 def check_header_comes_back(open: Open) -> None:
-    """A new journal has no header. Once written, every object that opens the journal has the header, as a copy."""
+    """A new journal has no header. A written header is returned as a copy, also after reopening."""
     with closing(open("study")) as journal:
         _check(journal.header is None, "a new journal must have no header", journal.header)
         _check(len(journal) == 0 and not list(journal.events()), "a new journal must have no events", len(journal))
         journal.create(_HEADER)
-        _check(journal.header == _HEADER, "the header must be read as it was written", journal.header)
+        _check(journal.header == _HEADER, "the header must be returned as it was written", journal.header)
         dict(journal.header or {})["settings"]["max_steps"] = 4
         _check(journal.header == _HEADER, "changing a returned header must not change the journal", journal.header)
     with closing(open("study")) as journal:
-        _check(journal.header == _HEADER, "the header must exist after reopening", journal.header)
+        _check(journal.header == _HEADER, "the header must be there after reopening", journal.header)
         _check(journal.name == "study", "the name must be that of the study", journal.name)
 
 
 def check_events_come_back_in_order(open: Open, n: int = 2_500) -> None:
-    """Events are numbered from 0 in the order in which they are appended, and can be read starting from any number."""
+    """Events are numbered from 0 in the order they are appended, and can be read starting with any number."""
     events = [*_pulls(n), Event("budget", data={"budget": 10}), Event("asked", 1, 0, 2**40, data={"config": 0, "parents": [0]})]
     with closing(_new(open, "study")) as journal:
         journal.append(events[:1])
         journal.append([])
         journal.append(iter(events[1:-1]))
         journal.append(events[-1:])
-        _check(len(journal) == len(events), f"the length must be {len(events)}, the number of events", len(journal))
+        _check(len(journal) == len(events), f"the length must be {len(events)}", len(journal))
         for since in (0, 1, 2, n // 2, n, n + 1, n + 2, n + 9):
             given = list(journal.events(since=since))
             _check(
                 given == events[since:],
-                f"events(since={since}) must return the events from that number on, in order",
+                f"events(since={since}) must return the events starting with that number, in order",
                 given[:3],
             )
 
 
 def check_events_are_copies(open: Open) -> None:
-    """Changing events that were appended or returned does not change the journal."""
+    """Changing appended or returned events does not change the journal."""
     mine: list[dict[str, Any]] = [{"config": {"x": [1, 2]}}, {}]
     with closing(_new(open, "study")) as journal:
         journal.append(Event("asked", arm, 0, 1, data=data) for arm, data in enumerate(mine))
@@ -93,74 +93,74 @@ def check_events_are_copies(open: Open) -> None:
         mine[1]["config"] = 0
         for _ in range(2):
             given: list[Any] = [event.data for event in journal.events()]
-            _check(given == [{"config": {"x": [1, 2]}}, {}], "the journal must return what was appended", given)
+            _check(given == [{"config": {"x": [1, 2]}}, {}], "the returned data must be what was appended", given)
             given[0]["config"]["x"].clear()
             given[1]["config"] = 0
 
 
 def check_floats_survive(open: Open) -> None:
-    """Rewards and times are read back bit for bit, because a study is resumed by replaying it. Integers are read back equal."""
+    """Rewards and times are returned bit for bit, because resuming a study repeats it. Integers are returned equal."""
     with closing(_new(open, "study")) as journal:
         journal.append(Event("told", i, 0, 1, value, value) for i, value in enumerate(_FLOATS))
         journal.append([Event("told", 9, 0, 1, 3, 0)])
     with closing(open("study")) as journal:
         *given, last = journal.events()
-    _check((last.reward, last.seconds) == (3, 0), "integers must be read back equal", last)
+    _check((last.reward, last.seconds) == (3, 0), "integers must be returned equal", last)
     for event, value in zip(given, _FLOATS, strict=True):
         same = (
             event.reward is not None
             and event.seconds is not None
             and _bits(event.reward) == _bits(value) == _bits(event.seconds)
         )
-        _check(same, f"{value!r} must be read back bit for bit", event.reward, event.seconds)
+        _check(same, f"{value!r} must be returned bit for bit", event.reward, event.seconds)
 
 
 def check_data_survives(open: Open) -> None:
-    """The data of an event can be any JSON: nested, empty, in any language."""
+    """The data of an event may be any JSON: nested, empty, and with any characters."""
     events = [Event("asked", i, 0, 1, data=data) for i, data in enumerate(_DATA)]
     with closing(_new(open, "study")) as journal:
         journal.append(events)
     with closing(open("study")) as journal:
         for event, given in zip(events, journal.events(), strict=True):
-            same = given == event and json.dumps(given.data) == json.dumps(event.data)  # as text, to see the sign of -0.0
-            _check(same, "data must be read back unchanged", event.data, given.data)
+            same = given == event and json.dumps(given.data) == json.dumps(event.data)  # as text, to compare the sign of -0.0
+            _check(same, "data must be returned as it was appended", event.data, given.data)
 
 
 def check_append_is_all_or_none(open: Open) -> None:
-    """If one of several events cannot be written, none of them is, and the journal can still be used."""
+    """If one of several events cannot be written, none is, and the journal can still be used."""
     first, second, third = _pulls(3)
     unwritable = Event("asked", 7, 0, 1, data={"config": (x for x in range(1))})
     with closing(_new(open, "study")) as journal:
         journal.append([first])
-        for doomed in ([second, unwritable, third], _breaking(second, third)):
+        for failing in ([second, unwritable, third], _breaking(second, third)):
             try:
-                journal.append(doomed)
+                journal.append(failing)
             except Exception:
                 pass
             else:
                 raise AssertionError("an event that cannot be written must raise")
-            _check(len(journal) == 1, "a failed append must not change the length", len(journal))
-            _check(list(journal.events()) == [first], "a failed append must not add events", list(journal.events()))
+            _check(len(journal) == 1, "a failed append must leave the length as it was", len(journal))
+            _check(list(journal.events()) == [first], "a failed append must leave nothing behind", list(journal.events()))
         journal.append([second, third])
-        _check(list(journal.events()) == [first, second, third], "a later append must work after a failed one", len(journal))
+        _check(list(journal.events()) == [first, second, third], "after a failed append, others must work", len(journal))
     with closing(open("study")) as journal:
-        _check(list(journal.events()) == [first, second, third], "the events must exist after reopening", len(journal))
+        _check(list(journal.events()) == [first, second, third], "all events must be there after reopening", len(journal))
 
 
 def check_nothing_is_lost_by_reopening(open: Open, times: int = 5) -> None:
-    """A journal that is closed and opened again has all its events, and more can be appended."""
+    """A journal that is closed and opened again has all its events, and can be continued."""
     events = list(_pulls(3 * times))
     _new(open, "study").close()
     for i in range(times):
         with closing(open("study")) as journal:
-            _check(len(journal) == 3 * i, f"{3 * i} events must exist after reopening", len(journal))
+            _check(len(journal) == 3 * i, f"{3 * i} events must be there after reopening", len(journal))
             journal.append(events[3 * i : 3 * i + 2])
             journal.append(events[3 * i + 2 : 3 * i + 3])
-            _check(list(journal.events()) == events[: 3 * i + 3], "all events must exist, in order", len(journal))
+            _check(list(journal.events()) == events[: 3 * i + 3], "all events must be there, in order", len(journal))
 
 
 def check_studies_do_not_mix(open: Open) -> None:
-    """Studies in one storage are independent of each other, even if they are written at the same time."""
+    """Studies in one storage are separate, even if they are written at the same time."""
     one, two = _new(open, "one"), _new(open, "two")
     with closing(one), closing(two):
         for event in _pulls(4):
@@ -176,7 +176,7 @@ def check_studies_do_not_mix(open: Open) -> None:
 
 
 def check_odd_names_are_kept_apart(open: Open) -> None:
-    """A name can be any printable text, and different names are different studies."""
+    """Any printable name is allowed, and different names are different studies."""
     for name in _NAMES:
         with closing(open(name)) as journal:
             _check(journal.header is None, "different names must be different studies", name)
@@ -190,22 +190,22 @@ def check_odd_names_are_kept_apart(open: Open) -> None:
 
 
 def check_snapshot_is_replaced(open: Open) -> None:
-    """There is no snapshot at first; later, the newest one is returned, even after reopening."""
+    """The newest snapshot replaces the previous one, also after reopening."""
     text = json.dumps({"data": "é 🦾 \x00'", "long": "x" * 300_000})
     with closing(_new(open, "study")) as journal:
         _check(journal.snapshot() is None, "a new journal must have no snapshot", journal.snapshot())
         journal.append(_pulls(4))
         journal.save_snapshot(2, "old")
-        _check(journal.snapshot() == (2, "old"), "a snapshot must be read as it was saved", journal.snapshot())
+        _check(journal.snapshot() == (2, "old"), "a snapshot must be returned as it was saved", journal.snapshot())
         journal.save_snapshot(4, text)
         _check(journal.snapshot() == (4, text), "the newest snapshot must replace the previous one")
         _check(list(journal.events()) == list(_pulls(4)), "a snapshot must not change the events")
     with closing(open("study")) as journal:
-        _check(journal.snapshot() == (4, text), "the snapshot must exist after reopening")
+        _check(journal.snapshot() == (4, text), "the snapshot must be there after reopening")
 
 
 def check_recommendation_is_replaced(open: Open) -> None:
-    """There is no recommendation at first; later, the newest one is returned, even after reopening."""
+    """The newest recommendation replaces the previous one, also after reopening."""
     with closing(_new(open, "study")) as journal:
         _check(journal.recommendation() is None, "a new journal must have no recommendation", journal.recommendation())
         journal.append(_pulls(4))
@@ -214,29 +214,29 @@ def check_recommendation_is_replaced(open: Open) -> None:
             _check(journal.recommendation() == saved, "the newest recommendation must be returned", journal.recommendation())
         _check(list(journal.events()) == list(_pulls(4)), "a recommendation must not change the events")
     with closing(open("study")) as journal:
-        _check(journal.recommendation() == (4, "arm 1"), "the recommendation must exist after reopening")
+        _check(journal.recommendation() == (4, "arm 1"), "the recommendation must be there after reopening")
 
 
 def check_second_writer_is_refused(open: Open) -> None:
-    """A second writer gets an error that says what to do. It can write once the first writer has closed the journal."""
+    """A second writer is refused, with a message that says what to do, until the first one is closed."""
     with closing(_new(open, "it's")) as journal:
-        for _ in range(2):  # a failed attempt must not release the lock
+        for _ in range(2):  # a refused attempt must not release the study
             try:
                 open("it's").close()
             except StudyLocked as error:
                 helps = repr("it's") in str(error) and any(word in str(error) for word in ("wait", "stop", "close"))
                 _check(helps, "the message must name the study and say what to do", str(error))
             else:
-                raise AssertionError("a second writer must get StudyLocked")
+                raise AssertionError("a second writer must be refused with StudyLocked")
         open("another").close()
         journal.append(_pulls(2))
     with closing(open("it's")) as journal:
         journal.append(_pulls(1))
-        _check(len(journal) == 3, "a second writer must be able to continue after the first one closed", len(journal))
+        _check(len(journal) == 3, "after the first writer is closed, a second one must be able to write", len(journal))
 
 
 def check_reader_follows_the_writer(open: Open) -> None:
-    """A reader can open a study that is being written, sees all events appended so far, and does not block the writer."""
+    """A reader can be opened while a study is written, sees all events appended so far, and does not block the writer."""
     events = list(_pulls(6))
     with closing(_new(open, "study")) as writer:
         writer.append(events[:2])
@@ -245,9 +245,7 @@ def check_reader_follows_the_writer(open: Open) -> None:
             for n in (2, 4, 6):
                 _check(len(reader) == n, f"a reader must see {n} events", len(reader))
                 _check(
-                    list(reader.events()) == events[:n],
-                    "a reader must see the events that were appended",
-                    list(reader.events()),
+                    list(reader.events()) == events[:n], "a reader must see all events appended so far", list(reader.events())
                 )
                 writer.append(events[n : n + 2])
             writer.save_snapshot(6, "text")
@@ -256,11 +254,15 @@ def check_reader_follows_the_writer(open: Open) -> None:
             next(begun)
             writer.append(events[:2])
             rest = list(begun)
-            _check(rest in (events[1:], events[1:] + events[:2]), "a reader must see the first events of the journal", rest)
+            _check(
+                rest in (events[1:], events[1:] + events[:2]),
+                "a reader must see the first events of the journal without gaps",
+                rest,
+            )
 
 
 def check_reader_changes_nothing(open: Open) -> None:
-    """A journal that was opened for reading cannot be written, whether or not there is a writer."""
+    """A journal opened for reading cannot be written, whether there is a writer or not."""
     writer = _new(open, "study")
     for _ in range(2):
         with closing(open("study", write=False)) as reader:
@@ -275,14 +277,14 @@ def check_reader_changes_nothing(open: Open) -> None:
                     act()
                 except StorageError:
                     continue
-                raise AssertionError("writing through a reader must raise StorageError")
+                raise AssertionError("writing to a reader must raise StorageError")
             _check(len(reader) == 0 and reader.snapshot() is None, "a reader must change nothing", len(reader))
         writer.close()
     open("study").close()
 
 
 def check_missing_study_is_not_found(open: Open) -> None:
-    """Reading a study that does not exist raises an error that lists the existing ones, and creates nothing."""
+    """Opening a missing study for reading raises an error that names the existing studies."""
     for names in ([], ["one"], ["one", "two"]):
         for name in names[-1:]:
             _new(open, name).close()
@@ -307,7 +309,7 @@ JOURNAL_CHECKS: tuple[Callable[[Open], None], ...] = (
     check_snapshot_is_replaced,
     check_recommendation_is_replaced,
 )
-"""Each takes a function that opens journals of one empty storage by name, and raises `AssertionError`."""
+"""Checks for all journals. Each takes a function that opens journals by name in one empty storage."""
 
 STORAGE_CHECKS: tuple[Callable[[Open], None], ...] = (
     check_second_writer_is_refused,
@@ -315,11 +317,11 @@ STORAGE_CHECKS: tuple[Callable[[Open], None], ...] = (
     check_reader_changes_nothing,
     check_missing_study_is_not_found,
 )
-"""The same, for storages that several processes can open at the same time: one writes, any number read."""
+"""Further checks for storages that can be opened several times at once, by one writer and any number of readers."""
 
 
 def _check(holds: bool, rule: str, *witnesses: Any) -> None:
-    if not holds:  # not an assert statement, because python -O removes those
+    if not holds:  # not an assert statement, which python -O removes
         raise AssertionError(f"{rule}, got {', '.join(f'{witness!r:.300}' for witness in witnesses)}" if witnesses else rule)
 
 
@@ -330,7 +332,7 @@ def _new(open: Open, name: str) -> Journal:
 
 
 def _pulls(n: int) -> Iterator[Event]:
-    """A number of events of arms that are each asked for and told."""
+    """The first n events of arms that are each asked for and told."""
     for i in range(n):
         arm = i // 2
         yield Event("told", arm, 0, 1, 0.1 * arm, 0.5) if i % 2 else Event("asked", arm, 0, 1, data={"config": {"x": arm}})
