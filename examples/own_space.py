@@ -15,7 +15,7 @@ WIDTHS = (2, 4, 8, 16, 32)
 
 
 class Layers:
-    """One to four layers. Configs are lists of widths, which survive JSON, so that a study of them can be stored."""
+    """One to four layers. Configs are lists of widths, which can be stored as JSON."""
 
     def sample(self, rng):
         return [int(rng.choice(WIDTHS)) for _ in range(rng.integers(1, 5))]

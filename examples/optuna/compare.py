@@ -1,4 +1,4 @@
-"""Run each of these scripts beside its counterpart for Optuna, and print what they found, what it cost, and their lengths.
+"""Run each of these scripts and its Optuna counterpart, and print what they found, what it cost, and their lengths.
 
     python examples/optuna/compare.py --seeds 5
 
@@ -42,7 +42,7 @@ def count_lines(source):
 
 
 def with_seed(source, seed):
-    """The source with another seed; each script has exactly one."""
+    """The source with a different seed. Each script has exactly one seed."""
     changed, times = re.subn(r"\bseed=0\b", f"seed={seed}", source)
     if times != 1:
         raise ValueError(f"a script must have one seed=0, this one has {times}:\n{source}")

@@ -167,12 +167,12 @@ def test_another_search_in_the_same_directory_is_refused(fit, place):
     assert fit().code == 0
     make_table(91).to_csv(place / "others.csv", index=False)
     for more, known, words in [
-        ([], {"target": "colour"}, "on other data or for another target"),
-        ([], {"data": "others.csv"}, "on other data or for another target"),
+        ([], {"target": "colour"}, "on different data or for a different target"),
+        ([], {"data": "others.csv"}, "on different data or for a different target"),
         ([], {"target": "size"}, "holds a search "),
-        (["--scoring", "f1_macro"], {}, "with another scoring"),
-        (["--metric", "f1_macro"], {}, "with another scoring"),
-        (["--seed", 1], {}, "with another seed"),
+        (["--scoring", "f1_macro"], {}, "with a different scoring"),
+        (["--metric", "f1_macro"], {}, "with a different scoring"),
+        (["--seed", 1], {}, "with a different seed"),
     ]:
         answer = fit("--out", "things-model", *more, **known)
         assert answer.code == 1 and answer.err.startswith("manyarms: things-model holds a search ")
@@ -376,7 +376,7 @@ def test_running_out_of_memory_in_the_search_is_one_line(fit, monkeypatch):
 
     monkeypatch.setattr(AutoClassifier, "fit", fail)
     answer = fit()
-    assert answer.code == 1 and answer.err.startswith("manyarms: things.csv needs more memory than there is, and ")
+    assert answer.code == 1 and answer.err.startswith("manyarms: things.csv needs more memory than is available, and ")
     assert answer.err.count("\n") == 1
 
 

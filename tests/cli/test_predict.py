@@ -103,7 +103,7 @@ def test_other_versions_give_a_note(predict):
     Path("kind-model/model.json").write_text(json.dumps(facts))
     answer = predict("kind-model", "new.csv")
     assert answer.code == 0 and answer.err.count("\n") == 1
-    assert "trained with other package versions" in answer.err and "scikit-learn 0.9 (installed: " in answer.err
+    assert "trained with different package versions" in answer.err and "scikit-learn 0.9 (installed: " in answer.err
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ def test_what_is_no_distribution_of_optuna_is_refused_by_name():
 
     with pytest.raises(ValueError, match="distributions 'x': must be a FloatDistribution, IntDistribution or Categorical"):
         from_optuna({"x": Other()})
-    with pytest.raises(TypeError, match="distributions must map names to distributions of Optuna"):
+    with pytest.raises(TypeError, match="distributions must map names to Optuna distributions"):
         from_optuna([1])
 
 

@@ -334,5 +334,5 @@ def test_the_configs_a_space_begins_with_are_part_of_it():
     assert space != plain and plain.firsts == ()
     assert restore(space.describe()) == space
     assert repr(space) == "Space(x=Float(0, 1)).first({'x': 0.5})"
-    with pytest.raises(ValueError, match="first must be given configs of the space, got {'x': 2}"):
+    with pytest.raises(ValueError, match="first takes configs of the space, got {'x': 2}"):
         plain.first({"x": 2})

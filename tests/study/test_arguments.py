@@ -247,5 +247,5 @@ def test_a_function_that_cannot_be_called_and_a_used_strategy_are_refused():
         ma.Study(search()).optimize("train")
     used = search()
     used.ask()
-    with pytest.raises(ValueError, match="strategy must be a new one"):
+    with pytest.raises(ValueError, match="strategy must be new"):
         ma.Study(used)

@@ -97,10 +97,10 @@ def test_another_argument_is_named_with_both_values(argument, case):
     for old, new, first, second in ((header(), other, before, now), (other, header(), now, before)):
         with pytest.raises(StudyMismatch) as raised:
             check_same("it's", old, new, seed_given=True)
-        made, given = str(raised.value).split(", now ")
+        made, given = str(raised.value).split(", but now has ")
         assert made.startswith(f'study "it\'s" was created with {argument}=') and first in made
         assert given.startswith(f"{argument}=") and second in given
-        assert "give the old value to resume it, or another name" in given
+        assert "use the old value to resume it, or another name" in given
 
 
 # -- making the strategy again
@@ -189,7 +189,7 @@ CHANGES = {
     "a strategy that is a picker": (("strategy",), "UCB1", "names the strategy 'UCB1'"),
     "a strategy that is a protocol": (("strategy",), "ExtendedStrategy", "names the strategy 'ExtendedStrategy'"),
     "a strategy that is no text": (("strategy",), 5, "names the strategy 5"),
-    "no settings": (("settings",), None, "cannot be made .AttributeError"),
+    "no settings": (("settings",), None, "cannot be created .AttributeError"),
     "no space": (("space",), None, "describes a space that manyarms cannot create"),
     "a space of an unknown kind": (("space",), {"graph": []}, "describes a space that manyarms cannot create"),
     "a picker misspelled": ((*INNER, "picker", "picker"), "UBC1", "names the picker 'UBC1'"),
@@ -200,8 +200,8 @@ CHANGES = {
     "a setting unknown": ((*INNER, "children", "one", "patience"), 3, "TypeError: .*'patience'"),
     "a picker's setting unknown": ((*INNER, "picker", "patience"), 3, "TypeError: .*'patience'"),
     "a cascade's setting unknown": (("settings", "patience"), 3, "TypeError: .*'patience'"),
-    "children that are no dict": ((*INNER, "children"), [], "cannot be made .AttributeError"),
-    "a list of own parts that is none": (("own",), 5, "cannot be made .TypeError"),
+    "children that are no dict": ((*INNER, "children"), [], "cannot be created .AttributeError"),
+    "a list of own parts that is none": (("own",), 5, "cannot be created .TypeError"),
 }
 
 

@@ -113,7 +113,7 @@ DAMAGES = {
     "other parents": (change_data(2, parents=[0]), "event 2 of the journal .* now asks for"),
     "a start ahead": (change(0, start=1, stop=2), "event 0: arm 0 is asked for from 1, but was trained to 0"),
     "a stop too far": (change(0, stop=7), "event 0: arm 0 is asked for up to 7, over max_steps=6"),
-    "a stop before the start": (change(0, start=1, stop=0), "event 0: asked names no pull"),
+    "a stop before the start": (change(0, start=1, stop=0), "event 0: asked does not name a pull"),
     "no arm": (change(0, arm=None), "event 0: asked does not name a pull: arm None from 0 to 1"),
     "an arm of text": (change(0, arm="zero"), "event 1: arm 0 from 0 to 1 is told, but was not in flight"),
     "a start of text": (change(0, start="first"), "event 0: cannot be read: TypeError"),

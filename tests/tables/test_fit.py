@@ -57,7 +57,7 @@ def test_a_file_is_fitted_in_a_directory_and_resumed(table, tmp_path):
     assert more.finished_before is None and len(more.model.pulls_) == 5
     with pytest.raises(DirectoryMismatch) as refused:
         fit_table(path, "size", seed=1, **options)
-    assert refused.value.difference == "with another seed" and isinstance(refused.value, ma.ManyarmsError)
+    assert refused.value.difference == "with a different seed" and isinstance(refused.value, ma.ManyarmsError)
 
 
 def test_wrong_arguments_are_refused_before_the_table_is_read(tmp_path):

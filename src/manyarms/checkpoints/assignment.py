@@ -32,12 +32,12 @@ class PullFiles(NamedTuple):
 
 
 class Assignment:
-    """Assigns checkpoints to pulls, and takes over what their outcomes saved.
+    """Assigns checkpoints to pulls, and registers the checkpoints that they save.
 
     Args:
         checkpoints: The files.
         state: The strategy and the counts of the study.
-        seed: Random seed of the study.
+        seed: Random seed for the study.
         lasting: Whether checkpoints must survive a power cut. Not needed if the journal itself is in memory.
     """
 
@@ -52,7 +52,7 @@ class Assignment:
         checkpoints.sweep(self._counts.needed())
 
     def files(self, pull: Pull, slots: int) -> PullFiles:
-        """The files of a pull, where up to `slots` pulls run at once."""
+        """The files of a pull, if up to `slots` pulls run at once."""
         arm, flight = pull.arm.id, self._counts.in_flight[pull.arm.id]
         if excess := self.checkpoints.shortage(slots):
             self._evict(excess)
@@ -69,12 +69,12 @@ class Assignment:
         )
 
     def mark_lost(self, checkpoint: str) -> None:
-        """Note that a checkpoint is corrupt or missing: the next pull that needs it trains that state again."""
+        """Note that a checkpoint is corrupt or missing. The next pull that needs it trains that state again."""
         self.checkpoints.drop([checkpoint])
         self._lost.add(checkpoint)
 
     def settle(self, outcome: Outcome, flight: InFlight) -> None:
-        """Take over what a pull saved, and drop the checkpoints that it replaces."""
+        """Register what a pull saved, and delete the checkpoints that it replaces."""
         arm = outcome.pull.arm
         self.checkpoints.release(arm.id)
         if outcome.checkpoint is not None:
@@ -102,7 +102,7 @@ class Assignment:
         return {self._counts.arms[arm].checkpoint, self.best_state(arm)[0]}
 
     def _recipe(self, pull: Pull, flight: InFlight) -> tuple[Slice, ...]:
-        """What to train again first: the arm itself if its state is lost; its parent if a pull could not load that."""
+        """What to train again first: the arm itself if its state is lost, or its parent if the parent's state is."""
         arms = self._counts.arms
         if flight.previous is not None and self._find(flight.previous) is None:
             return recipe(arms, pull.arm.id, pull.start, self._seed, self._find)

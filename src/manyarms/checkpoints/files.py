@@ -54,7 +54,7 @@ def checksum(path: Path) -> str:
 
 
 def remove(directory: Path) -> None:
-    """Delete a directory and everything below it, without following links. What cannot be deleted stays."""
+    """Delete a directory and everything below it, without following links. Files that cannot be deleted are left."""
     with suppress(RecursionError):  # nested too deep
         shutil.rmtree(directory, ignore_errors=True)
         if sys.platform == "win32" and is_directory(directory):  # Windows cannot delete read-only files
@@ -103,7 +103,7 @@ def _is_real(status: os.stat_result) -> bool:
 def _is_junction(directory: os.DirEntry[str]) -> bool:
     try:
         return not _is_real(directory.stat(follow_symlinks=False))
-    except OSError:  # deleted in the meantime: reading it will show that
+    except OSError:  # deleted in the meantime, which reading it will show
         return False
 
 

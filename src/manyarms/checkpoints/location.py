@@ -50,14 +50,14 @@ def find_checkpoint(directories: Sequence[Path], name: str) -> Path:
 
 
 def usual_root(journal: Journal) -> Path:
-    """The directory for the checkpoints of a study if the user gives none: where they are already, or the default."""
+    """The directory for the checkpoints of a study if the user passes none: where they already are, or the default."""
     header = journal.header
     found = None if header is None else _owned(journal, header)[0]
     return default_root(journal) if found is None else found.parent
 
 
 def owned_root(journal: Journal, header: Mapping[str, Any]) -> Path:
-    """The parent of the directory that the study owns, or the default. Being named in the header is not enough.
+    """The parent of the directory that the study owns, or the default. A directory in the header is not enough to own it.
 
     Raises `StorageError` if the directory in the header belongs to another study, or has no owner file.
     """
@@ -69,8 +69,8 @@ def owned_root(journal: Journal, header: Mapping[str, Any]) -> Path:
     unowned = _noted_directory(journal, header)
     if unowned is not None and unowned.parent != default_root(journal) and os.path.exists(unowned):
         raise StorageError(
-            f"{str(unowned)!r} has no file that says it belongs to study {journal.name!r}: if it does, resume the study with "
-            f"checkpoints={str(unowned.parent)!r}, which takes over its checkpoints, and try again"
+            f"{str(unowned)!r} has no file that says it belongs to study {journal.name!r}: if it does, resume the study "
+            f"with checkpoints={str(unowned.parent)!r}, which takes over its checkpoints, and try again"
         )
     return default_root(journal)
 

@@ -50,15 +50,15 @@ def committed_size(staged: Path) -> int:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether a checkpoint exists, sound or corrupt."""
+    """Whether a checkpoint exists, whether or not it is corrupt."""
     return is_directory(path) and os.path.lexists(path / MANIFEST)
 
 
 def is_sound(checkpoint: Path) -> bool:
     """Whether every file of the manifest is as it was saved; False if the checkpoint is corrupt or missing.
 
-    Only regular files inside the checkpoint are read, whatever the manifest names, and only if all of them have the right
-    size.
+    Only regular files inside the checkpoint are read, regardless of what the manifest lists, and only if all of them have the
+    right size.
     """
     try:
         if not is_directory(checkpoint):

@@ -27,7 +27,7 @@ class Owner:
     Args:
         name: The name of the study.
         id: The id in its header. None in custom journals that were written before studies had ids. Such a study owns no
-            directory: it uses one named after its name alone, and there only the checkpoints that its journal names.
+            directory. It uses a directory named after its name alone, and in it only the checkpoints that its journal names.
         place: The file or server of its journal, which distinguishes it from a copy with the same id; None if unknown.
     """
 
@@ -63,7 +63,7 @@ def is_owned(directory: Path, owner: Owner) -> bool:
     if found is None:
         return False
     if found["id"] != owner.id:
-        raise StorageError(f"{_belongs(directory, found)}: give this study another directory with checkpoints=")
+        raise StorageError(f"{_belongs(directory, found)}: pass another directory for this study with checkpoints=")
     if _is_copy(directory.resolve(), found.get("storage"), owner.storage(directory)):
         raise StorageError(
             f"{_belongs(directory, found)} in {found['storage']!r:.300}, of which this is a copy: give the copy another "

@@ -38,13 +38,13 @@ def pull_seed(study_seed: int, arm: int, start: int) -> int:
 def recipe(
     arms: Mapping[int, ArmRecord], arm: int, stop: int, study_seed: int, find: Callable[[str], Path | None]
 ) -> tuple[Slice, ...]:
-    """The pulls that train an arm from scratch to `stop` steps, after the ancestors whose states it used.
+    """The pulls that train an arm from scratch to `stop` steps. The pulls of ancestors whose states it used come first.
 
     Args:
         arms: The record of every arm.
         arm: The id of the arm.
         stop: The step to train to.
-        study_seed: Random seed of the study.
+        study_seed: Random seed for the study.
         find: Returns the path of a checkpoint; None if it is lost.
     """
     parts: list[Slice] = []

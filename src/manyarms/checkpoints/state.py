@@ -1,4 +1,4 @@
-"""The saved state of a pull: an object in one of two formats, or files of the user's own."""
+"""The saved state of a pull: an object in one of two formats, or the user's own files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _state_file(directory: Path) -> str | None:
 
 def packed(state: Any) -> tuple[str, bytes]:
     """The name and content of the file for a state."""
-    torch = sys.modules.get("torch")  # if it is not imported, there are no tensors
+    torch = sys.modules.get("torch")  # if PyTorch is not imported, there are no tensors
     if torch is not None and (tensors := _tensors_of(state, torch)):
         file = io.BytesIO()
         try:
@@ -81,7 +81,7 @@ def packed(state: Any) -> tuple[str, bytes]:
             file.seek(0)
             torch.load(file, map_location="meta", weights_only=True)  # fast, because it reads no numbers
             return _TENSORS, file.getvalue()
-        except Exception:  # which values can be read this way depends on the version
+        except Exception:  # which values can be read this way depends on the version of PyTorch
             pass
     return _PICKLED, cloudpickle.dumps(state)
 

@@ -19,7 +19,7 @@ from .owner import OWNER, Owner, claim, is_owned, mark, says
 class Checkpoints:
     """The saved states of one study's arms.
 
-    Each study has its own directory below `directory`, named after its name and id. It only deletes what it wrote.
+    Each study has its own directory below `directory`, named after its name and id. A study deletes only what it wrote.
 
     Args:
         directory: Where checkpoints are stored. By default, next to the storage.
@@ -130,7 +130,7 @@ class Checkpoints:
         self._largest = max(self._largest, size)
 
     def note_refused(self, size: int) -> None:
-        """Remember the size of a checkpoint that did not fit, so that more space is freed next time if it can fit at all."""
+        """Remember the size of a checkpoint that did not fit, so that enough space is freed next time, if possible."""
         if self.limit is None or size <= self.limit:
             self._largest = max(self._largest, size)
 
@@ -148,7 +148,7 @@ class Checkpoints:
                 remove(self.directory / name)
 
     def _is_in_place(self) -> bool:
-        """Whether the directory has not been replaced by a link since it was opened."""
+        """Whether the directory is still the one that was opened, and has not been replaced by a link."""
         return self._real is not None and self.directory.resolve() == self._real
 
     def sweep(self, keep: Collection[str]) -> list[str]:
@@ -158,10 +158,10 @@ class Checkpoints:
         return unneeded
 
     def reserve(self, arm: int, slots: int) -> int | None:
-        """Reserve space for a pull of this arm, where up to `slots` pulls run at once. Returns bytes; None means no limit.
+        """Reserve space for a pull of this arm, if up to `slots` pulls run at once. Returns bytes; None means no limit.
 
         The space is reserved until `release`, so that `max_bytes` always holds. Each pull gets an equal share, or the size of
-        the largest checkpoint so far. The free space is shared by twice as many pulls as run at once, because a pull that
+        the largest checkpoint so far. The free space is divided among twice as many pulls as run at once, because a pull that
         ended keeps its space until its reward is written.
         """
         if self.limit is None:

@@ -16,7 +16,7 @@ _LONGEST_NOTE = 500
 
 
 def attributes_of(values: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """The values as JSON, as many as fit, and a note on those that were left out.
+    """As many of the values as fit, as JSON, and a note on those that were left out.
 
     None counts as no value. Tuples and arrays become lists. NaN and infinities, which JSON does not have, become text. Lone
     surrogates and NUL in text are written as escapes.

@@ -1,4 +1,4 @@
-"""Runs one pull: calls the training function, and turns whatever it does into an outcome."""
+"""Runs one pull: calls the training function, and turns the result or error into an outcome."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .timer import Timer
 Function = Callable[..., Any]
 
 _STOPPED = "its time was up before it saved one"
-"""Why a pull that was stopped early has no checkpoint. It may never save any; then nothing is lost."""
+"""Why a pull that was stopped early has no checkpoint. If the function never saves, nothing is lost."""
 
 
 def execute(function: Function, task: Task, clock: Callable[[], float] = time.perf_counter) -> Outcome:
-    """Run one pull to its outcome. No error of the function except `KeyboardInterrupt` is raised.
+    """Run one pull and return its outcome. Errors of the function are not raised, except `KeyboardInterrupt`.
 
     Args:
         function: The training function.
@@ -116,7 +116,7 @@ class BadReward(ValueError):
 
 
 def _number(what: str, value: Any) -> float:
-    """A finite float from any number: of Python, of NumPy, or a tensor with one element."""
+    """A finite float from a Python or NumPy number, or from a tensor with one element."""
     if value is None or isinstance(value, (str, bytes)):
         raise BadReward(f"{what} must be a number, got {value!r}")
     try:
@@ -153,12 +153,12 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """A directory that is removed afterwards. On Windows, files that the function still has open remain."""
+    """A directory that is removed at the end. On Windows, files that the function still has open remain."""
     return tempfile.TemporaryDirectory(prefix="manyarms-", ignore_cleanup_errors=True)
 
 
 def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
-    """Commit what the pull saved. Returns the name and size of the checkpoint, and why there is none if it was not saved."""
+    """Commit what the pull saved. Returns the name and size of the checkpoint or, if it was not saved, the reason."""
     if not task.staged.exists():
         return None, pull.refused, pull.unsaved or (_STOPPED if pull.stopped_early else None)
     unsaved, size = pull.unsaved, 0
@@ -189,7 +189,7 @@ def _text(error: BaseException) -> str:
 
 
 class _Nowhere:
-    """Stands for the scratch directory of a task that needs none."""
+    """Placeholder for the scratch directory of a task that does not need one."""
 
     def __enter__(self) -> str:
         return ""

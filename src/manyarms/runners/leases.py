@@ -18,7 +18,7 @@ def device_leases(
     Args:
         workers: Number of workers.
         resources: {"gpu": n} gives n devices to each worker. With 0.5, two workers share a device.
-        devices: Names of the devices. By default, those that this process may use.
+        devices: Names of the devices. By default, the devices that this process may use.
 
     >>> device_leases(2, {"gpu": 2}, devices=["0", "1", "2", "3"])
     ['0,1', '2,3']
@@ -52,7 +52,7 @@ def device_leases(
 
 
 def visible_devices() -> list[str]:
-    """The devices that this process may use: CUDA_VISIBLE_DEVICES if it is set, otherwise those that the driver lists."""
+    """The devices that this process may use: those in CUDA_VISIBLE_DEVICES if it is set, otherwise those of the driver."""
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if listed is not None:
         return [name.strip() for name in listed.split(",") if name.strip()]

@@ -11,8 +11,8 @@ from .protocol import Runner
 from .task import Task
 
 _QUICK = 0.05
-"""With several workers, after a pull that took fewer seconds than this, the next one starts before the reward is written.
-Otherwise workers with very short pulls would mostly wait for the disk."""
+"""With several workers, if a pull took fewer seconds than this, the next one starts before the reward is written.
+Otherwise workers with very short pulls would spend most of their time waiting for the disk."""
 
 
 class Client(Protocol):
@@ -28,7 +28,7 @@ class Client(Protocol):
         """Note that a checkpoint is corrupt or missing."""
 
     def record(self, outcomes: Iterable[Outcome]) -> object:
-        """Record the outcomes of pulls, then learn from them. The outcome of a pull that has ended changes nothing."""
+        """Record the outcomes of pulls, then learn from them. The outcome of a pull that has already ended changes nothing."""
 
 
 def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int = 0, deterministic: bool = False) -> None:
@@ -38,9 +38,9 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
         study: The study.
         runner: Runs the pulls. It must be started already.
         stopped: Returns whether to start no more pulls.
-        retries: How often a failed pull is started again.
-        deterministic: Whether outcomes are recorded one by one in the order in which their pulls were asked for, so that the
-            decisions do not depend on timing.
+        retries: Number of times that a failed pull is started again.
+        deterministic: Whether outcomes are recorded one by one in the order in which their pulls were asked for, so decisions
+            do not depend on timing.
     """
     flight: dict[int, Task] = {}  # what runs now, by arm, in the order asked
     arrived: dict[int, Outcome] = {}

@@ -39,14 +39,14 @@ _DYING = 5.0  # seconds to wait for the exit code of a worker that closed its pi
 
 
 class ProcessRunner:
-    """Runs pulls in worker processes on this machine. Each is a new interpreter, which gets the function once, by cloudpickle.
+    """Runs pulls in worker processes on this machine. Each is a new interpreter that gets the function once, by cloudpickle.
 
     Unlike multiprocessing, it does not import the main script again, so scripts need no `if __name__ == "__main__"`.
 
     Args:
         workers: Number of worker processes.
-        pull_timeout: Seconds after which a pull, with its worker, is ended. "remaining" ends it when the time of the search is
-            up.
+        pull_timeout: Seconds after which a pull is ended, together with its worker. "remaining" ends it when the search runs
+            out of time.
         resources: {"gpu": 1} gives each worker a device before user code runs.
         clock: Returns the time in seconds, from any start. Time limits use it.
         until: The time, by `now()`, at which running pulls are abandoned; None means never.
@@ -117,7 +117,7 @@ class ProcessRunner:
         self._pool = [None] * self.workers
 
     def _look_at(self, worker: _Worker, has_news: bool) -> Outcome | None:
-        """The outcome of the worker's task, if it has ended in any way."""
+        """The outcome of the worker's task, if the task has ended for any reason."""
         is_gone = not has_news and not worker.alive()
         if has_news or (is_gone and worker.has_news()):  # the pipe of a dead worker stays open while one of its children lives
             try:
@@ -137,11 +137,11 @@ class ProcessRunner:
         """The outcome of a task whose worker has died."""
         worker.end(grace=_DYING)
         if not self._proven:
-            raise WorkerError(f"a worker process ended while starting ({manner(worker.code)}); its own message is above")
+            raise WorkerError(f"a worker process ended while starting ({manner(worker.code)}); its error message is above")
         return self._abandon(worker, f"the worker {manner(worker.code)}")
 
     def _abandon(self, worker: _Worker, reason: str) -> Outcome:
-        """The outcome of a task that did not end by itself. What it saved is removed."""
+        """The outcome of a task that was ended. What it saved is removed."""
         task = worker.task
         assert task is not None
         task.discard()
@@ -156,7 +156,7 @@ class ProcessRunner:
     def _environment(self, slot: int) -> dict[str, str]:
         environment = dict(os.environ)
         share = str(max(1, (os.cpu_count() or 1) // self.workers))
-        for name in _THREADS:  # libraries without a variable of their own use the first
+        for name in _THREADS:  # libraries without their own variable use the first one
             environment.setdefault(name, environment.get(_THREADS[0], share))
         lease = self._leases[slot]
         if lease is not None:
@@ -183,7 +183,7 @@ class _Worker:
         finally:
             theirs.close()
             their_lifeline.close()
-        with contextlib.suppress(OSError):  # if it died at once, reading from it will show that
+        with contextlib.suppress(OSError):  # if it died immediately, reading from it will show that
             self.connection.send_bytes(function)
 
     def begin(self, task: Task) -> None:
@@ -218,7 +218,7 @@ class _Worker:
 
     @property
     def code(self) -> int | None:
-        """Its exit code."""
+        """Exit code of the process."""
         return self._process.returncode
 
     def dismiss(self) -> None:
@@ -243,7 +243,7 @@ def _refusing_what_cannot_be_pickled() -> Iterator[None]:
     except Exception as error:
         raise TypeError(
             f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): "
-            "create what cannot be pickled inside the function, or use workers=1"
+            "create objects that cannot be pickled inside the function, or use workers=1"
         ) from error
 
 

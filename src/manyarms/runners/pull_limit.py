@@ -1,4 +1,4 @@
-"""Implements `pull_timeout`: when a runner ends a pull."""
+"""Implements `pull_timeout`, the time after which a runner ends a pull."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import checks
 from .task import Task
 
 REMAINING = "remaining"
-"""The `pull_timeout` that ends pulls when the time of the search is up."""
+"""The value of `pull_timeout` that ends pulls when the search runs out of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class PullLimit:
 
     @classmethod
     def of(cls, pull_timeout: float | str | None) -> PullLimit:
-        """A limit from seconds, text such as "10m", "remaining", or None for no limit."""
+        """A limit from seconds, a string such as "10m", "remaining", or None for no limit."""
         if pull_timeout == REMAINING:
             return cls(remaining=True)
         return cls() if pull_timeout is None else cls(checks.seconds("pull_timeout", pull_timeout))
 
     def applied(self, task: Task) -> Task:
-        """The task with this limit."""
+        """The task with this limit applied."""
         limit = task.time_left if self.remaining else self.seconds
         return task if limit == math.inf else replace(task, kill_after=limit)
 

@@ -22,14 +22,14 @@ class RunningPull(dict[str, Any]):
     """The argument of a training function: one slice of training of one arm, from `start` to `stop` steps.
 
     It is also a dict with the values of the config, so `pull["lr"]`, `pull.get("lr")` and `Model(**pull)` work. A config that
-    is not a mapping, such as the graph of a network, is only available as `pull.config`. A copy of a pull, pickled or not, is
-    a plain dict.
+    is not a mapping, such as the graph of a network, is only available as `pull.config`. A copy of a pull is a plain dict, and
+    so is a pickled pull.
 
     Attributes:
         config: The config, a copy that the function may change.
         arm: The arm, with its `id`, `config` and `parents`.
         start, stop: The steps to train.
-        seed: Random seed of this slice. It is the same on any machine and after any restart.
+        seed: Random seed for this slice. It is the same on any machine and after any restart.
         parent: The saved state of the arm that this arm was mutated from, on the first pull of a mutant; otherwise None.
         stopped_early: Whether a report ended the pull because its time was up.
     """
@@ -75,7 +75,7 @@ class RunningPull(dict[str, Any]):
 
     @property
     def directory(self) -> Path:
-        """A directory for files of your own. It becomes the arm's checkpoint when the function returns."""
+        """A directory for your own files. It becomes the arm's checkpoint when the function returns."""
         if self._owner is not None and not self._staged.is_dir():
             claim(self._staged.parent, self._owner)
         self._staged.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ class RunningPull(dict[str, Any]):
         return self._previous.load() if self._previous is not None else None
 
     def save(self, state: Any) -> None:
-        """Save any Python object, to be loaded by the arm's next pull, by its mutants and by `study.best_model()`.
+        """Save any Python object. The arm's next pull, its mutants and `study.best_model()` can load it.
 
         PyTorch tensors, alone or in dicts, lists, tuples and sets with plain values, such as the `state_dict()` of a module
         or an optimizer, are written to `state.pt` by `torch.save`. Loading them runs no code and puts them on the CPU. Any
@@ -101,7 +101,7 @@ class RunningPull(dict[str, Any]):
         self.save_file(name, data)
 
     def save_file(self, name: str, data: bytes) -> None:
-        """Save bytes as a file in `directory`, for formats of your own. If the disk is full, the pull continues without it.
+        """Save bytes as a file in `directory`, for custom formats. If the disk is full, the pull continues without the file.
 
         Args:
             name: The name of the file, or its relative path, such as "weights/layer-1.bin".
@@ -123,15 +123,15 @@ class RunningPull(dict[str, Any]):
     def time_left(self) -> float:
         """Seconds until this pull should end, at least 0; infinity if there is no limit.
 
-        This is the smallest of what is left of `timeout`, of `pull_timeout`, and of this worker's share of a time budget.
+        This is the smallest of the times left of `timeout`, of `pull_timeout`, and of this worker's share of a time budget.
         """
         return math.inf if self._timer is None else self._timer.left()
 
     def report(self, reward: Any) -> None:
         """Record a point of the learning curve. If the time of the pull is up, it ends here, with this reward.
 
-        Its state is then what it has saved so far. A pull also ends here if `pull_timeout` is expected to end it, and fail
-        it, before the next report.
+        Its state is then whatever it has saved so far. A pull also ends here if it would otherwise exceed `pull_timeout`, and
+        fail, before the next report.
         """
         self.curve.append(float(reward))
         if self._timer is not None and self._timer.is_last_report():

@@ -1,4 +1,4 @@
-"""Runs pulls in simulated time: thousands of hours on many workers pass in seconds."""
+"""Runs pulls in simulated time: thousands of hours on many workers take seconds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .task import Task
 
 
 class SimulatedRunner:
-    """Simulates many workers with a clock of its own. Functions run at once; their outcomes arrive in simulated time.
+    """Simulates many workers with its own clock. Functions run immediately; their outcomes arrive in simulated time.
 
     Args:
         workers: Number of pulls that run at once.
         seconds: Function that returns how many seconds a pull takes. By default, each step takes one second.
-        pull_timeout: Seconds after which a pull is ended. "remaining" ends it when the time of the search is up.
+        pull_timeout: Seconds after which a pull is ended. "remaining" ends it when the search runs out of time.
 
     >>> import manyarms as ma
     >>> runner = ma.SimulatedRunner(workers=100, seconds=lambda pull: 3600 * pull.steps)

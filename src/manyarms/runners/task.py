@@ -17,7 +17,7 @@ class Task:
 
     Args:
         pull: The pull.
-        seed: Random seed of the pull.
+        seed: Random seed for the pull.
         previous: The newest checkpoint of the arm; None on its first pull.
         parent: The checkpoint of the arm that it was mutated from, on its first pull.
         staged: Where to write the checkpoint.
@@ -27,7 +27,7 @@ class Task:
         attempt: Number of times the pull was started, including this time.
         lasting: Whether the checkpoint must survive a power cut. Otherwise nothing waits for the disk.
         owner: The content of the owner file of the directory; None if the directory has no owner.
-        time_left: Seconds after the start at which the pull should end. Its next report then ends it.
+        time_left: Seconds after the start at which the pull should end. The next report after that ends it.
         kill_after: Seconds after the start at which the runner ends the pull, so that it fails.
     """
 

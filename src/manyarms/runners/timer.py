@@ -29,7 +29,7 @@ class Timer:
         return max(0.0, min(self._limit, self._kill_after) - self.elapsed())
 
     def mark(self) -> float:
-        """Measure the time to the next report from now. Returns the seconds since the last mark."""
+        """Start measuring the time to the next report. Returns the seconds since the last mark."""
         before, self._marked = self._marked, self.elapsed()
         return self._marked - before
 

@@ -1,4 +1,4 @@
-"""Spaces: they make, mutate, cross and encode configs."""
+"""Spaces, which make, mutate, cross and encode configs."""
 
 from .choice import Choice
 from .convert import from_configspace, from_optuna, from_scipy

@@ -1,4 +1,4 @@
-"""Many configs at once, as points of the unit cube. Useful to make many candidates and use one of them."""
+"""Makes many configs at once, as points in the unit cube. Useful for making many candidates and using one of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class OneByOneBatches:
 
 
 class SpaceBatches:
-    """Makes the points of a `Space` as arrays. A config is made only when it is asked for.
+    """Makes the points of a `Space` as arrays. A config is made only when it is requested.
 
     Values that a child inherits are copied from the parent, so that they are exactly equal. Only new values are decoded.
 
@@ -142,7 +142,7 @@ class SpaceBatches:
         points[rows, columns] = np.minimum(new, 2.0 - new)
 
     def _at_least_one(self, start: Points, moved: Points, parameters: Numbers, parent: Mapping[str, Any]) -> Points:
-        """Lengthen moves too short to reach another value of a number with steps; reverse them at the end of the range."""
+        """Lengthen moves too short to reach another value of a stepped number. Reverse them at the end of a range."""
         least = np.zeros(len(self._blocks))
         for number in self._stepped:
             name, parameter, _ = self._blocks[number]

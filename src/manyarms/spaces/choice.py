@@ -12,7 +12,7 @@ from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parame
 
 
 class Choice:
-    """One of a few options. An option that is a `Space` brings parameters that exist only when it is chosen.
+    """One of a few options. If an option is a `Space`, its parameters exist only when that option is chosen.
 
     Args:
         options: Plain values (text, numbers, lists, ...) or spaces. Spaces with the same parameter names need a constant
@@ -151,7 +151,7 @@ def _listed(options: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _disjoint(a: Parameter, b: Parameter) -> bool:
-    """Whether no value belongs to both, so that the option of a value is always clear."""
+    """Whether no value belongs to both, so that each value identifies its option."""
     if isinstance(a, Constant):
         return not b.contains(a.value)
     if isinstance(a, Choice):

@@ -21,8 +21,7 @@ def from_configspace(configuration_space: Any) -> Space:
 
     ConfigSpace lists a conditional hyperparameter next to its parent; here it is inside the parent. An option of a categorical
     with active children becomes a `Space` of them, with a constant for the option itself. With `C` active when `model` is
-    "svm", a config contains `{"model": {"model": "svm", "C": 1.0}}` or `{"model": "knn"}`. Tuples become lists, to survive
-    JSON.
+    "svm", a config contains `{"model": {"model": "svm", "C": 1.0}}` or `{"model": "knn"}`. Tuples become lists, as in JSON.
 
     Uniform numbers, categoricals, ordinals, constants, and "equals" and "in" conditions on a categorical are converted.
     Forbidden clauses, weights, other distributions and other conditions raise a `ValueError` that names the hyperparameter.
@@ -43,7 +42,7 @@ def from_scipy(distributions: Mapping[str, Any]) -> Space:
     """The space of the distributions that scikit-learn's `RandomizedSearchCV` takes.
 
     Args:
-        distributions: For each parameter a list (a choice; tuples in it become lists, to survive JSON) or a frozen `uniform`,
+        distributions: For each parameter a list (a choice; tuples in it become lists, as in JSON) or a frozen `uniform`,
             `loguniform` (also called `reciprocal`) or `randint` of `scipy.stats`.
 
     >>> from scipy.stats import loguniform, randint
@@ -67,7 +66,7 @@ def from_optuna(distributions: Mapping[str, Any]) -> Space:
             stays a step.
     """
     if not isinstance(distributions, Mapping):
-        raise TypeError(f"distributions must map names to distributions of Optuna, got {distributions!r}")
+        raise TypeError(f"distributions must map names to Optuna distributions, got {distributions!r}")
     parameters = {}
     for name, distribution in distributions.items():
         with _naming("distributions", name):
@@ -81,7 +80,7 @@ def from_distribution(distribution: Any) -> Parameter:
 
 
 def is_optuna(value: Any) -> bool:
-    """Whether the value is a distribution of Optuna, which need not be installed."""
+    """Whether the value is an Optuna distribution. Optuna need not be installed."""
     return any(kind.__module__ == "optuna.distributions" for kind in type(value).__mro__)
 
 
@@ -98,7 +97,7 @@ def _from_optuna(distribution: Any) -> Parameter:
 
 @contextmanager
 def _naming(what: str, name: str) -> Iterator[None]:
-    """Add to errors which part of the other library's space they are about."""
+    """Add the part of the other library's space that an error is about to its message."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -159,7 +158,7 @@ def _children(configuration_space: Any) -> _Children:
 def _active_values(condition: Any) -> tuple[Any, ...]:
     """The values of the parent that meet the condition."""
     kind = type(condition).__name__  # by name, so that ConfigSpace is imported in one place only
-    simple = kind in ("EqualsCondition", "InCondition")  # ConfigSpace meets "not equals" also where the parent is inactive
+    simple = kind in ("EqualsCondition", "InCondition")  # ConfigSpace treats "not equals" as met even if the parent is inactive
     if not simple or type(condition.parent).__name__ != "CategoricalHyperparameter":
         raise ValueError(f"its condition must be equals or in, on a categorical parent, got {condition}")
     return tuple(condition.values) if kind == "InCondition" else (condition.value,)

@@ -33,7 +33,7 @@ def restore(description: Any) -> Any:
 
 
 def restorable(description: Any) -> bool:
-    """Whether `restore` knows this kind of description. Other spaces may describe themselves in another format.
+    """Whether `restore` knows this kind of description. Custom spaces may use a different format.
 
     >>> restorable({"graph": []})
     False

@@ -21,7 +21,7 @@ class Joint:
     have (crossover, contains, encode and decode, describe) are available here too.
 
     Args:
-        spaces: The spaces by name of the algorithm. Each is a `Space`, a dict that stands for one (see `as_space`), or anything
+        spaces: The spaces by name of the algorithm. Each is a `Space`, a dict that describes one (see `as_space`), or anything
             with `sample` and `mutate`.
 
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""What makes an object a space, and how its configs are stored."""
+"""The space protocol, and how configs are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import checks
 
 
 class SpaceLike(Protocol):
-    """Anything that makes configs and mutates them.
+    """Any object that can make and mutate configs.
 
     It may also have `crossover(a, b, rng)`, `encode(config)` and `decode(vector)` and, if its configs are not JSON data,
     `to_json(config)` and `from_json(data)`.
@@ -31,7 +31,7 @@ def check_space(space: Any) -> Any:
                 "space must be a Space, a dict of parameters, or an object with the methods sample(rng) and "
                 f"mutate(config, rng), got {space!r} without {method}"
             )
-    checks.function("space.sample", space.sample, "rng")  # fails for a class that was given instead of an object
+    checks.function("space.sample", space.sample, "rng")  # fails if a class was passed instead of an object
     return space
 
 

@@ -52,7 +52,7 @@ def choice_of(options: Sequence[Any]) -> Choice:
 
 
 def _space(parameters: Mapping[str, Any], path: str) -> Space:
-    """The space of a dict. `path` is where it is in the outermost dict, for messages."""
+    """The space of a dict. `path` is its path in the outermost dict, for error messages."""
     for name in parameters:
         if not isinstance(name, str):
             raise TypeError(f"the names of parameters must be strings, got {name!r}{f' in {path!r}' if path else ''}")

@@ -15,7 +15,7 @@ from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parame
 
 
 class Space:
-    """Configs with a value for each named parameter: plain dicts that survive JSON.
+    """Configs with a value for each named parameter: plain dicts that can be stored as JSON.
 
     Args:
         parameters: Each is a `Float`, an `Int`, a `Choice`, a `Space` (a nested dict), or any other value, which is a constant.
@@ -49,7 +49,7 @@ class Space:
         """
         for config in configs:
             if not self.contains(config):
-                raise ValueError(f"first must be given configs of the space, got {config!r} for {self!r}")
+                raise ValueError(f"first takes configs of the space, got {config!r} for {self!r}")
         space = Space(**self.parameters)
         space.firsts = tuple(self._copy(config) for i, config in enumerate(configs) if config not in configs[:i])
         return space
@@ -97,11 +97,11 @@ class Space:
         )
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
-        """The config as a point of the unit cube: one coordinate for numbers and ordered choices, one-hot for other choices."""
+        """The config as a point in the unit cube: one coordinate for numbers and ordered choices, one-hot for other choices."""
         return np.array([u for name, parameter in self.parameters.items() for u in parameter.encode(config[name])])
 
     def decode(self, vector: Coordinates) -> dict[str, Any]:
-        """The config at a point of the unit cube. `decode(encode(config))` is the config, up to rounding."""
+        """The config at a point in the unit cube. `decode(encode(config))` is the config, up to rounding."""
         if len(vector) != self.dimension:
             raise ValueError(f"vector must have {self.dimension} coordinates, got {len(vector)}")
         config, at = {}, 0

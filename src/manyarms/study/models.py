@@ -21,7 +21,7 @@ def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, functi
         arm: The id of the arm.
         counts: The counts of the study.
         assignment: The checkpoints of the study.
-        seed: Random seed of the study.
+        seed: Random seed for the study.
         function: The training function. It trains the model again if its checkpoint is lost, and reads custom formats.
     """
     checkpoint, step = assignment.best_state(arm)

@@ -14,11 +14,11 @@ JOURNAL, STUDY = "study.db", "auto"
 """The storage in a directory, and the name of the study in it."""
 
 _DIFFERENCES = {
-    "data": "on other data or for another target",
-    "scoring": "with another scoring",
-    "seed": "with another seed",
-    "space": "over other model families",
-    "children": "over other model families",
+    "data": "on different data or for a different target",
+    "scoring": "with a different scoring",
+    "seed": "with a different seed",
+    "space": "over different model families",
+    "children": "over different model families",
 }
 _EXTENSIONS = (".gz", ".bz2", ".xz", ".csv", ".tsv", ".txt", ".parquet")
 
@@ -37,7 +37,7 @@ def default_directory(table: Path) -> Path:
 
 
 def check_directory(directory: Path) -> Path:
-    """The directory; an error if it cannot be written or holds other files."""
+    """The directory. Raises an error if it cannot be written, or if it holds other files."""
     if directory.exists() and not directory.is_dir():
         raise ValueError(f"The output directory {str(directory)!r} is a file.")
     nearest = next(place for place in (directory, *directory.absolute().parents) if place.exists())
@@ -68,5 +68,5 @@ def finished_steps(directory: Path, seconds: float | None, budget: int | None) -
 def mismatch(directory: Path, error: StudyMismatch) -> DirectoryMismatch:
     """The error for a directory with another search."""
     setting = error.setting
-    default = "with other settings" if setting is None else f"with other settings ({setting})"
+    default = "with different settings" if setting is None else f"with different settings ({setting})"
     return DirectoryMismatch(directory, _DIFFERENCES.get(setting or "", default))

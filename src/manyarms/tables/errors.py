@@ -1,4 +1,4 @@
-"""Errors of tables, with what a front end needs to phrase its own advice."""
+"""Errors about tables, with the details that a front end needs for its own advice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DirectoryMismatch(ManyarmsError):
 
     Attributes:
         directory: The directory.
-        difference: How the search in it differs, such as "with another seed".
+        difference: How the search in it differs, such as "with a different seed".
     """
 
     def __init__(self, directory: object, difference: str) -> None:
@@ -46,7 +46,7 @@ class TableTooLarge(ManyarmsError, MemoryError):
     """A table does not fit into memory.
 
     Attributes:
-        problem: What takes how much memory, and how much is free.
+        problem: What needs memory, how much it needs, and how much is free.
         rows: Number of rows that would fit; None if unknown.
     """
 

@@ -1,4 +1,4 @@
-"""Refuses tables with fields that are too long to train on."""
+"""Rejects tables with fields that are too long to train on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LONGEST = 10_000_000  # characters; turning one such text into numbers takes se
 
 
 def check_fields(path: object, frame: Any, sampled: bool) -> None:
-    """Refuse a table with a field that is too long; the error says where it is, unless the rows are a sample."""
+    """Raise an error if a field is too long. The error says where it is, unless the rows are a sample."""
     texts = [name for name, kind in frame.dtypes.items() if str(kind) in ("object", "str", "string")]
     for name in texts:
         if frame[name].memory_usage(index=False, deep=True) <= _LONGEST:

@@ -54,7 +54,7 @@ def fit_table(
     Args:
         source: A CSV or Parquet file, or a data frame.
         target: Name of the column to predict.
-        time: Total time, in seconds or as text such as "90s" or "2h". Ignored if `budget` is given.
+        time: Total time, in seconds or as a string such as "90s" or "2h". Ignored if `budget` is set.
         budget: Number of training steps instead of a time: the same seed then gives the same model.
         task: "classification", "regression", or "auto" to decide by the target.
         scoring: Name of a scikit-learn scorer. By default "accuracy" or "r2".
@@ -152,7 +152,7 @@ def _searched(problem: Problem, scoring: str, settings: _Settings, limit: TimeBu
     finally:
         if directory is not None:
             with suppress(OSError):
-                directory.rmdir()  # succeeds only if it is empty: the search never began
+                directory.rmdir()  # succeeds only if it is empty, because the search never started
 
 
 def _evaluated(
@@ -173,7 +173,7 @@ def _evaluated(
 
 @contextmanager
 def _explained_mismatch(directory: Path | None) -> Iterator[None]:
-    """Name the directory in the error for a search with other settings."""
+    """Name the directory in the error for a search with different settings."""
     try:
         yield
     except StudyMismatch as error:

@@ -1,4 +1,4 @@
-"""What to learn from a table: the rows to train on, the target, the task, and the rows held out for testing."""
+"""The learning problem of a table: the rows to train on, the target, the task, and the rows held out for testing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def problem_of(
         target: Name of the column to predict.
         task: "classification", "regression", or "auto" to decide by the target.
         holdout: Share of the rows to hold out; 0 for none.
-        seed: Random seed of the held-out rows.
+        seed: Random seed for choosing the held-out rows.
         notify: Receives a note for each irregularity.
         force: Accept a target that looks like a row identifier or free text.
     """

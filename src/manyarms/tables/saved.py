@@ -128,11 +128,11 @@ class SavedModel:
 
 
 def load_model(directory: str | os.PathLike[str], notify: Notify = warn) -> SavedModel:
-    """Load the model that `manyarms fit` or `TableFit.save` wrote. Loading runs code in it: load only models you trust.
+    """Load the model that `manyarms fit` or `TableFit.save` wrote. Loading runs code: load only models that you trust.
 
     Args:
         directory: Directory of the model.
-        notify: Receives a note if the installed packages have other versions than the model was trained with.
+        notify: Receives a note if the model was trained with different package versions from those installed.
     """
     directory = Path(directory)
     facts = read_facts(directory)
@@ -143,7 +143,7 @@ def load_model(directory: str | os.PathLike[str], notify: Notify = warn) -> Save
     advice = f"Install the same versions with: pip install -r {directory / REQUIREMENTS}"
     if other:
         notify(
-            f"The model was trained with other package versions and may fail or predict differently: "
+            f"The model was trained with different package versions, and may fail or predict differently: "
             f"{listed(other, False)}. {advice}"
         )
     with _loading(file, advice):
@@ -191,7 +191,7 @@ def read_facts(directory: Path) -> Facts:
         raise FileNotFoundError(f"The directory {str(directory)!r} does not exist.")
     absent = [name for name in (MODEL, FACTS, REQUIREMENTS) if not (directory / name).is_file()]
     if absent:
-        raise ManyarmsError(f"{directory} does not hold a model of `manyarms fit`: it has no {' and no '.join(absent)}.")
+        raise ManyarmsError(f"{directory} does not hold a model from `manyarms fit`: it has no {' and no '.join(absent)}.")
     try:
         known = json.loads((directory / FACTS).read_text(encoding="utf-8"))
         if "metric" in known:  # its name in version 0.1

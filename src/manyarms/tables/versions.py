@@ -57,7 +57,7 @@ def installed(package: str) -> str | None:
 
 
 def differences(versions: Mapping[str, str]) -> list[str]:
-    """The packages with another installed version, or not installed, as text."""
+    """The packages that have a different version installed, or are not installed, as text."""
     here = {package: installed(package) for package in versions}
     return [
         f"{package} {version} (installed: {here[package] or 'none'})"

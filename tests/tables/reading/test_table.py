@@ -217,7 +217,7 @@ def test_what_is_no_table_is_refused_with_a_reason(read, case):
 
 
 def test_options_are_checked(read):
-    with pytest.raises(ValueError, match="encoding must be an encoding of Python, .* got 'klingon'"):
+    with pytest.raises(ValueError, match="encoding must be a Python encoding, .* got 'klingon'"):
         read(PLAIN, encoding="klingon")
     with pytest.raises(ValueError, match="not encoded in ascii: .* at byte 0"):
         read("é,b\n1,2\n", encoding="ascii")

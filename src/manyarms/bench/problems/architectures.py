@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Config = Mapping[str, Any]
 
-_PARTS = 15  # the lengths of the CNNs' trainings in setting A are multiples of a fifteenth of the longest
+_PARTS = 15  # in setting A, the training lengths of the CNNs are multiples of a fifteenth of the longest
 
 
 class Architecture(Protocol):
@@ -137,7 +137,7 @@ class Cnn:
         from torch import optim
 
         betas = config["beta1"], config["beta2"]
-        if 1.0 in betas:  # which is in the grid of the paper, but Adam divides by 1 - beta^t
+        if 1.0 in betas:  # 1 is in the grid of the paper, but Adam divides by 1 - beta^t
             return None
         return optim.Adam(network.parameters(), lr=config["learning_rate"], betas=betas)
 

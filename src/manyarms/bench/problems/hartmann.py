@@ -42,7 +42,7 @@ class Hartmann:
             partly, with "terrible" (3.0) not at all.
         max_steps: Steps of a full training.
         noise: Standard deviation of the noise at fidelity 0.
-        seed: Random seed of the landscape. 0 is the published one; any other permutes and mirrors its axes.
+        seed: Random seed for the landscape. 0 is the published one; any other permutes and mirrors its axes.
 
     >>> problem = Hartmann(6)
     >>> x = [0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]
@@ -71,7 +71,7 @@ class Hartmann:
         """Permute and mirror the axes."""
         if not seed:
             return
-        rng = np.random.default_rng([seed, 1])  # another stream than that of a strategy with the same seed
+        rng = np.random.default_rng([seed, 1])  # a different stream from a strategy with the same seed
         order, mirrored = rng.permutation(self._a.shape[1]), rng.random(self._a.shape[1]) < 0.5
         self._a, self._p = self._a[:, order], self._p[:, order]
         self._p = np.where(mirrored, 1.0 - self._p, self._p)

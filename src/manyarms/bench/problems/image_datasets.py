@@ -72,7 +72,7 @@ def load_images(name: str, folder: str | os.PathLike[str] | None = None, n_valid
             the data directory: MANYARMS_DATA, or the user's data directory.
         n_valid: Number of validation images, drawn from all images that are not test images. By default the validation images
             of the dataset or, if it has none, a tenth of the training images.
-        seed: Random seed of the split.
+        seed: Random seed for the split.
     """
     source = _SOURCES[checks.one_of("name", name, NAMES)]
     place = expected_data_directory() / "images" if folder is None else Path(folder).expanduser()

@@ -1,4 +1,4 @@
-"""What a test problem is: a space, a learning curve for each config, and the best value."""
+"""The test problem protocol: a space, a learning curve for each config, and the best value."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def survey(problem: Measurable, n: int, rounds: int = 10, seed: int = 0) -> Surv
         rounds: Rounds of local search. Each tries ten mutants of each of the twenty best configs so far.
         seed: Random seed.
     """
-    rng = np.random.default_rng([checks.whole("seed", seed, 0), 2])  # another stream than that of strategies with this seed
+    rng = np.random.default_rng([checks.whole("seed", seed, 0), 2])  # a different stream from a strategy with this seed
     configs = [problem.space.sample(rng) for _ in range(checks.whole("n", n, 1))]
     values = problem.values(configs)
     typical = float(np.median(values))

@@ -14,17 +14,17 @@ _SPEEDS = {"fast": (2.0, 2.0), "slow": (0.08, 0.08), "crossing": (0.05, 0.6)}  #
 
 
 class CurveWorld:
-    """Arms are points of a cube, and nearby points have similar values, so that mutants are similar to their parents.
+    """Arms are points in a cube. Nearby points have similar values, so mutants are similar to their parents.
 
     The reward of an arm with value v is v (1 - exp(-rate n)) / (1 - exp(-rate N)) after n of N steps. With crossing curves,
-    good arms are slow, so that the first steps are misleading.
+    good arms are slow, so the first steps are misleading.
 
     Args:
         kind: "fast", "slow" or "crossing".
         dimensions: Dimensions of the cube.
         max_steps: Steps of a full training.
         noise: Standard deviation of the noise of each reward.
-        seed: Random seed of the landscape.
+        seed: Random seed for the landscape.
 
     >>> problem = CurveWorld("fast", seed=1)
     >>> config = problem.space.decode([0.5] * 5)
@@ -40,7 +40,7 @@ class CurveWorld:
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.space = Space(**{f"x{i}": Float(0, 1) for i in range(checks.whole("dimensions", dimensions, 1))})
         self._noise = checks.between("noise", noise, 0)
-        rng = np.random.default_rng([seed, 1])  # another stream than that of a strategy with the same seed
+        rng = np.random.default_rng([seed, 1])  # a different stream from a strategy with the same seed
         self._peaks = rng.random((8, dimensions))
         self._heights = np.sort(0.5 + 0.45 * rng.random(8))
         self._widths = (0.15 + 0.25 * rng.random(8)) * math.sqrt(dimensions)

@@ -21,7 +21,7 @@ class TableSpace:
     """The rows of a table as a space. A mutant is a row with similar parameters, a crossover of two rows is a row between them.
 
     Args:
-        space: Space of the columns, which encodes a row as a point of the unit cube.
+        space: Space of the columns, which encodes a row as a point in the unit cube.
         configs: The rows.
 
     Attributes:

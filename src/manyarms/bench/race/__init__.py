@@ -1,1 +1,1 @@
-"""Races: the strategies of this library and other libraries, on the same problems, at the same price."""
+"""Races: compares the strategies of this library with other libraries, on the same problems and at the same cost."""

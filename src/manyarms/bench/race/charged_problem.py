@@ -15,7 +15,7 @@ from ..problems.protocol import noise_seed
 
 _LARGEST_REGRET = 300.0  # percent; so that a single diverged configuration does not outweigh all others
 _REGRET_WITHOUT_RESULT = 100.0  # percent, before any training has succeeded: that of the median random configuration
-_MOST_REPEATS = 500  # trainings in a row that train nothing new, after which the search is stopped
+_MOST_REPEATS = 500  # training runs in a row that train nothing new, after which the search is stopped
 
 
 class SearchEnded(ManyarmsError):
@@ -29,9 +29,9 @@ class Measurement:
     Attributes:
         trainings: Number of full trainings.
         regret: Regret of the recommended configuration in percent: 0 is the best configuration, 100 the median random one.
-        pulls: Number of trainings, full or not, so far.
+        pulls: Number of training runs so far, full or partial.
         arms: Number of configurations so far.
-        deciding: CPU seconds spent between trainings so far.
+        deciding: CPU seconds spent between training runs so far.
     """
 
     trainings: float
@@ -59,7 +59,7 @@ class ChargedProblem:
         problem: Problem that is searched.
         marks: Numbers of full trainings after which to measure the recommendation, in ascending order. The last one is the
             budget.
-        seed: Random seed of the search and of the noise.
+        seed: Random seed for the search and of the noise.
         patience: CPU seconds of deciding after which the search is stopped. Later marks are not measured.
         clock: Returns the CPU seconds used so far.
 
@@ -112,7 +112,7 @@ class ChargedProblem:
             raise SearchEnded(f"deciding took more than {self._patience:g} seconds")
         config = self._table_row(config) if isinstance(self.problem.space, TableSpace) else config
         key = json.dumps(config, sort_keys=True)
-        trained = self._trained.get(key, _TrainedConfig(len(self._trained)))  # a new one counts once it is paid for
+        trained = self._trained.get(key, _TrainedConfig(len(self._trained)))  # a new configuration counts once it is paid for
         cost = max(0, steps - trained.steps)
         self._charge(cost)
         self._trained[key] = trained

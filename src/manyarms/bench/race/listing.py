@@ -24,7 +24,7 @@ def _family_row(family: Family) -> tuple[str, ...]:
 
 
 def method_list() -> TextTable:
-    """Our strategies and the peers, and whether they are installed."""
+    """Our strategies and the peers, and which of them are installed."""
     rows = []
     for method in methods().values():
         missing = ", ".join(method.missing)

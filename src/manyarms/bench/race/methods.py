@@ -78,12 +78,12 @@ def _ours(make: Callable[..., Any]) -> Callable[[ChargedProblem], None]:
 
 
 def _infinite_ucb_e(space: Any, budget: int, **settings: Any) -> strategies.InfiniteUCBE:
-    """With more arms than in theory, where there are too few to choose from."""
+    """With more arms than the theory uses, because its few arms are too few to choose from."""
     return strategies.InfiniteUCBE(space, budget=budget, initial=max(1, budget // 10), exploration=0.05, **settings)
 
 
 def _steady_state_ea(space: Any, **settings: Any) -> strategies.SteadyStateEA:
-    """Without crossover in spaces that do not have it."""
+    """Without crossover in spaces that do not support it."""
     return strategies.SteadyStateEA(space, mutation_only=not hasattr(space, "crossover"), **settings)
 
 

@@ -15,7 +15,7 @@ NONE = "none"
 
 
 def matched(option: str, names: Sequence[str], known: Collection[str]) -> list[str]:
-    """The known names that these stand for, ignoring case and without repeats.
+    """The known names that match these, ignoring case and without duplicates.
 
     >>> matched("problems", ["lcbench"], ["LCBench", "TaskSet"])
     ['LCBench']

@@ -1,4 +1,4 @@
-"""Worker processes that execute runs. A process that dies or takes too long costs one run and never affects the others.
+"""Worker processes that execute runs. If a process dies or takes too long, only its own run fails.
 
 A `ProcessPoolExecutor` does not do this: one dead worker breaks all its futures, and workers survive a parent that is killed.
 """
@@ -139,7 +139,7 @@ class _Worker(Generic[R, T]):
         exited = self._process.exitcode is not None
         if self.connection.poll():
             return self._receive()
-        if exited:  # without closing the pipe, which processes it started may hold open
+        if exited:  # it may end without closing the pipe, which processes that it started may hold open
             return self._died()
         if self._ready and time.monotonic() - self._began > self._time_limit:
             self.end()
@@ -167,7 +167,7 @@ class _Worker(Generic[R, T]):
         return Finished(self._run, value, reason, time.monotonic() - self._began)
 
     def end(self, grace: float = 0.0) -> None:
-        """Make sure that the process and all processes it started are gone."""
+        """Make sure that the process and all processes it started have ended."""
         self.alive = False
         self._process.join(grace)
         if self._process.pid is not None:

@@ -84,7 +84,7 @@ class Results:
     Args:
         path: Path of the file. Its rows are kept.
         layout: Columns of the file.
-        settings: Values that these columns have in every row. A file with other values is refused.
+        settings: Values that these columns have in every row. A file with different values raises an error.
         clock: Returns the time in seconds, from any start.
 
     Attributes:
@@ -146,7 +146,7 @@ class Results:
         self.unsaved = True
 
     def drop(self, keys: Collection[Key]) -> None:
-        """Remove these runs, also from the file."""
+        """Remove these runs, including from the file."""
         dropped = self.keys() & set(keys)
         if dropped:
             columns = zip(*(self.table()[name].to_pylist() for name in self._layout.key), strict=True)

@@ -1,4 +1,4 @@
-"""A network as a point of the unit cube: its features, from which strategies predict its reward."""
+"""A network as a point in the unit cube: its features, from which strategies predict its reward."""
 
 from __future__ import annotations
 

@@ -144,9 +144,9 @@ class NetworkSpace:
         return True
 
     def encode(self, config: Network) -> NDArray[np.float64]:
-        """Features of the network as a point of the unit cube, from which strategies predict the rewards of new networks.
+        """Features of the network as a point in the unit cube, from which strategies predict the rewards of new networks.
 
-        The encoding cannot be reversed: networks with the same layers in a different order can have the same point.
+        The encoding cannot be reversed, because networks with the same layers in a different order can have the same point.
         """
         layout = self.layout(config)
         costs = (layout.n_parameters, self.max_parameters), (layout.n_flops, self.max_flops)
@@ -214,7 +214,7 @@ class NetworkSpace:
         raise AssertionError("a network has nodes")
 
     def _different_from(self, network: Network, rng: np.random.Generator) -> Network:
-        """Another network, for when mutations fail; the same one if the space has no other."""
+        """Another network, used if mutations fail; the same one if the space has no other."""
         graphs = {name: renumber(graph, network.graphs[name]) for name, graph in self._fallback.graphs.items()}
         others = [Network(graphs, self.training.sample(rng)) for _ in range(_ATTEMPTS)]
         return next((other for other in others if other.structure() != network.structure()), network)

@@ -15,7 +15,7 @@ def image_classifier(
 ) -> Classifier:
     """A classifier of images, with networks from `image_space`.
 
-    Images whose channels seem to come first are refused. `Classifier` accepts any images that fit its space.
+    Images whose channels seem to come first raise an error. `Classifier` accepts any images that fit its space.
 
     Args:
         x_train, y_train, x_valid, y_valid: See `Classifier`. Images are rows x height x width, optionally x channels.

@@ -103,7 +103,7 @@ def inherit(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> list[str]
 
 
 def module_name(graph: str, node: Node) -> str:
-    """Name of the submodule of a node, also in exported source."""
+    """Name of a node's submodule, in the module and in exported source."""
     return f"{graph}_{node.operation}_{node.id}"
 
 

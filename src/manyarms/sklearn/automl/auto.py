@@ -36,7 +36,8 @@ class Auto(BaseEstimator):  # type: ignore[misc]
     a `Cascade` decides which family trains next, one slice at a time. The best models form an ensemble.
 
     Args:
-        time_budget: Total time of `fit`, in seconds or as text such as "5m". By default one minute, or no limit with `budget`.
+        time_budget: Total time of `fit`, in seconds or as a string such as "5m". By default one minute, or no limit with
+            `budget`.
         budget: Total number of training steps. The same seed then gives the same result.
         scoring: Name of a scikit-learn scorer, or a scorer. By default accuracy or R².
         families: Names of the families to search. By default all that are installed and fast enough for the table.
@@ -59,7 +60,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         pulls_: A row for each slice of training, in order.
         interrupted_: Whether Ctrl-C ended the search.
         columns_: The kind of each column.
-        notes_: What is unusual about the model.
+        notes_: Notes on anything unusual about the model.
     """
 
     def __init__(
@@ -217,7 +218,7 @@ def _check_doubt(target: Target) -> None:
 
 
 def _with_names(X: Any) -> Any:
-    """The table if its column names are unique; else an array without names."""
+    """The table if its column names are unique; otherwise an array without names."""
     return X if not isinstance(X, pd.DataFrame) or X.columns.is_unique else X.to_numpy(dtype=object)
 
 

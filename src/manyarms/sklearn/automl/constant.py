@@ -1,4 +1,4 @@
-"""A constant model, which is always available: it gives every row the same prediction."""
+"""A constant model, which is always available. It predicts the same for every row."""
 
 from __future__ import annotations
 

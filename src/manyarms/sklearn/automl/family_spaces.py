@@ -14,7 +14,7 @@ from ..training.resources import SOLVER
 from .family import Family, Task
 from .prepare import Prepare
 
-_QUICK_ROWS = 3_000  # for which a support vector machine is fitted at once
+_QUICK_ROWS = 3_000  # up to this many rows, a support vector machine is fitted in a single step
 _ROWS_PER_LEAF = 20_000  # rows of the table for each further row in a leaf of a forest
 
 

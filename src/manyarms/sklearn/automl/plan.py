@@ -24,7 +24,7 @@ _FEWEST, _FEWEST_OF_A_CLASS, _FEWEST_OF_ALL = (
     10_000,
 )  # smallest numbers of rows: in total, per class, and in total for very many classes
 _SMALL = 5_000_000  # cells times classes, up to which every slice of training is short
-_LONG = 20.0  # seconds of search, from which starting a process is worthwhile
+_LONG = 20.0  # minimum seconds of search for which starting a process is worthwhile
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         fill: Whether to impute missing numbers by the median and add a column that marks them; else they stay NaN.
         kinds: What each column holds, as returned by `kinds_of`. By default the columns are inspected.
         target_type: "continuous", "binary" or "multiclass". With "auto", floats are numbers and anything else is a class.
-        random_state: Random seed of the topics and of the folds of the target encoding.
+        random_state: Random seed for the topics and of the folds of the target encoding.
 
     Attributes:
         kinds_: The kind of each column.

@@ -50,7 +50,7 @@ def fit_quick_model(
         target: What to predict.
         scorer: Scorer of the predictions.
         columns: Approximate number of columns after preparation.
-        seed: Random seed of the choice of rows.
+        seed: Random seed for the choice of rows.
         clock: Returns the time in seconds.
     """
     n = len(table)

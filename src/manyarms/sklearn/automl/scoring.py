@@ -30,7 +30,7 @@ _OF_NUMBERS = re.compile(
 
 
 def check_scoring(scoring: str) -> str:
-    """The name of a scorer; an error that suggests similar names if there is none."""
+    """The name of a scorer. Raises an error that suggests similar names if there is no such scorer."""
     if scoring in get_scorer_names():
         return scoring
     close = closest(scoring, get_scorer_names())
@@ -61,7 +61,7 @@ def _some(target: pd.Series[Any], task: str) -> pd.Series[Any]:
 
 
 def scorer_of(scoring: Any, target: Target) -> Any:
-    """The scorer with this name, or the default one for the target; a scorer is returned as it is."""
+    """The scorer with this name, or the default one for the target; a scorer is returned as is."""
     if isinstance(scoring, str) and scoring not in get_scorer_names():
         raise ValueError(f"scoring must be the name of a scorer, such as {EXAMPLES[target.task]}, got {scoring!r}")
     return get_scorer(DEFAULT_SCORING[target.task] if scoring is None else scoring)

@@ -35,13 +35,13 @@ def origin_of(training: Training, scoring: Any) -> dict[str, Any]:
 
 
 def check_same_origin(study: StudyView, origin: Mapping[str, Any] | None) -> None:
-    """Raise an error if a stored study had other data or settings."""
+    """Raise an error if the stored study has different data or settings."""
     before = study.header.get("origin") or {}
     for what, value in (origin or {}).items():
         if before.get(what) != value:
             raise StudyMismatch(
-                f"Study {study.name!r} was made with other settings ({what}). Use the same settings to resume it, or another "
-                "name to start a new study.",
+                f"Study {study.name!r} was created with different settings ({what}). Use the same settings to resume it, or "
+                "another name to start a new study.",
                 setting=what,
             )
 

@@ -71,7 +71,7 @@ class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
             max_steps and seed, such as `ma.ASHA`. By default `AdaptiveMutantUCB`.
         resource: What grows from slice to slice. "auto" uses trees or epochs if the estimator can continue with them, else
             rows. Or "n_samples" (rows), "partial_fit" (epochs), or a parameter that counts rounds, such as "n_estimators"
-            or "clf__max_iter". "folds" trains on one more fold. None trains each candidate at once.
+            or "clf__max_iter". "folds" trains on one more fold. None trains each candidate in a single step.
         max_steps: Number of slices of a full training. With `resource="folds"`, it is the number of folds.
         budget: Total number of steps, or the total time of the pulls over all workers, such as "5m". By default 30 full
             trainings. The search ends earlier if all candidates of the space are trained.
@@ -79,7 +79,7 @@ class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
             the one to optimize; by default the first.
         n_jobs: Number of worker processes; None means 1, -1 means one per core.
         random_state: Random seed. The same seed and number of workers give the same result. Models without a seed get one.
-        storage: "sqlite:///file.db" or a path: `fit` then resumes the stored search. By default each `fit` starts afresh.
+        storage: "sqlite:///file.db" or a path: `fit` then resumes the stored search. By default each `fit` starts from scratch.
         name: Name of the study in the storage.
         checkpoints: Where models in training are saved. By default next to the storage, or in a temporary directory.
         pull_timeout: Seconds after which a slice is stopped and fails; "remaining" stops it when the time budget ends.

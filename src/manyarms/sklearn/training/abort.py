@@ -16,10 +16,10 @@ from .time_limit import Clock
 def aborted_at(end: float, clock: Clock) -> Iterator[None]:
     """Raise `PullsAbandoned` in the block at a given time, between two Python instructions, like Ctrl-C.
 
-    A call into compiled code is not interrupted before it returns.
+    A call into compiled code cannot be interrupted until it returns.
 
     Args:
-        end: When to abort, by the clock; infinity for never.
+        end: When to abort, in seconds on the clock; infinity means never.
         clock: Returns the time in seconds.
     """
     if end == math.inf:
@@ -48,7 +48,7 @@ class _Abort:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(PullsAbandoned))
 
     def cancel(self) -> None:
-        """Make sure that nothing is raised any more, not even an error that is already pending."""
+        """Make sure that nothing more is raised, not even an error that is already pending."""
         with self._lock:
             self._active = False
             ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, None)

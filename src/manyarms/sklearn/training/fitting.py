@@ -37,7 +37,7 @@ def fit_until(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any], deadlin
         model: An estimator, fitted in place.
         X, y, fit_params: As for `fit`.
         deadline: When to stop. The first fit is always made.
-        seed: Random seed of the order in which rows are added.
+        seed: Random seed for the order in which rows are added.
     """
     n = count_rows(X)
     some = first_rows(n, X.shape[1] if getattr(X, "ndim", 1) == 2 else 1)

@@ -27,7 +27,7 @@ def slices_of(estimator: Any, resource: str | None = "auto", seed: int = 0) -> S
         estimator: An unfitted estimator that is not a pipeline.
         resource: "auto"; "n_samples" for more rows; "partial_fit" for more epochs; a parameter that counts rounds; or None
             for a single fit.
-        seed: Random seed of the order of the rows.
+        seed: Random seed for the order of the rows.
 
     >>> from sklearn.ensemble import GradientBoostingClassifier
     >>> slices_of(GradientBoostingClassifier(n_estimators=50))

@@ -142,7 +142,7 @@ class Epochs:
 
     Args:
         total: Epochs of a full training, its `max_iter`; None, if it has no such parameter, for one epoch per step.
-        seed: Random seed of the orders.
+        seed: Random seed for the orders.
     """
 
     total: int | None

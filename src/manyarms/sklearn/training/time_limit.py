@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_SAFE = 0.5  # share of the time left that the predicted rest may take to be trained at once
+_SAFE = 0.5  # share of the time left that the predicted rest may take to be trained in one go
 _FULL = 0.8  # share of the time left that a part of the rest may take
 _CELLS = 200_000  # in the first rows that a model is fitted on, to measure the time
 _FEWEST_ROWS, _MOST_ROWS = 100, 1_000  # first rows

@@ -71,7 +71,7 @@ class FileFormat:
 
 
 def format_of(path: Path, encoding: str | None = None, delimiter: str | None = None) -> FileFormat:
-    """How to read this file; an error that says why if it is not a table. What is given is not detected."""
+    """How to read this file. Raises an error if it is not a table. Arguments that are set are not detected."""
     _check_file(path)
     with open(path, "rb") as file:
         start = file.read(_SEEN)
@@ -119,7 +119,7 @@ def _decompressing(path: Path) -> Iterator[None]:
 
 
 def _with_header(path: Path, decompress: Callable[..., Any]) -> tuple[bytes, bool]:
-    """The whole first line and as much again, because a wide table has long lines; and whether that is the whole file."""
+    """The first line and about as much after it, because a wide table has long lines; and whether that is the whole file."""
     with _decompressing(path), decompress(path, "rb") as file:
         start = bytearray(file.read(_SEEN))
         while not _has_line(start) and (more := file.read(len(start))):
@@ -175,7 +175,7 @@ def _lines(path: Path, start: bytes, is_all: bool, format: FileFormat) -> list[s
         decoder = codecs.getincrementaldecoder(format.encoding)()
         text = decoder.decode(start)
     except LookupError:
-        raise ValueError(f"encoding must be an encoding of Python, such as utf-8 or cp1252, got {format.encoding!r}") from None
+        raise ValueError(f"encoding must be a Python encoding, such as utf-8 or cp1252, got {format.encoding!r}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not encoded in {format.encoding}: {error.reason} at byte {error.start}") from None
     lines = text.splitlines(keepends=True)

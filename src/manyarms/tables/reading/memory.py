@@ -1,4 +1,4 @@
-"""How much memory a table needs and how much is free, to refuse a table that does not fit before it is read."""
+"""How much memory a table needs and how much is free, to reject a table that does not fit before it is read."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def check_room(path: object, bytes_per_row: float, rows: float, copies: float) -
 
 def too_large(path: object, needed: float | None, room: float, fitting: float | None = None) -> TableTooLarge:
     """The error for a table that does not fit, or that ran out of memory."""
-    needs = f"needs about {in_bytes(needed)} of memory" if needed else "needs more memory than there is"
+    needs = f"needs about {in_bytes(needed)} of memory" if needed else "needs more memory than is available"
     rows = _round_half(fitting) if fitting is not None and fitting >= 100 else None
     return TableTooLarge(f"{path} {needs}, and {in_bytes(room)} is free", rows)
 

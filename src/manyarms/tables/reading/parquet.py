@@ -44,7 +44,7 @@ class ParquetFile:
         self._names, self._nested = names, nested
 
     def most_bytes(self) -> float:
-        """An upper bound of its size in memory: unknown, because a few bytes can encode many equal values."""
+        """An upper bound on its size in memory. It is unknown, because a few bytes can encode many equal values."""
         return math.inf
 
     def size(self) -> tuple[float, float]:

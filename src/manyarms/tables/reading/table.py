@@ -56,7 +56,7 @@ def read_table(
     Args:
         path: Path of the file. The format is detected from its content, not from its name.
         rows: Number of rows to draw at random; the file is then read in parts. By default all rows are read.
-        seed: Random seed of the sample.
+        seed: Random seed for the sample.
         text: Columns to read as text even if they look like numbers.
         encoding: Encoding of a CSV file. Detected by default.
         delimiter: Delimiter of a CSV file, a character or "tab". Detected by default.
@@ -131,7 +131,7 @@ class TextFile:
         return [odd, *names], odd
 
     def most_bytes(self) -> float:
-        """An upper bound of its size in memory: a field and its delimiter, two characters, become a number."""
+        """An upper bound on its size in memory: a field and its delimiter, at least two characters, become a number."""
         return _GROWTH * self._path.stat().st_size if self._format.decompress is open else math.inf
 
     def size(self) -> tuple[float, float]:
@@ -190,7 +190,7 @@ class TextFile:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Replace the parsing errors of pandas by clearer ones."""
+        """Replace the parsing errors of pandas with clearer ones."""
         try:
             yield
         except pd.errors.ParserError as error:

@@ -1,4 +1,4 @@
-"""What a report is made from."""
+"""The content of a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..saved import Facts
 
 _MOST_COLUMNS = 200  # with statistics: as many as the page shows
 _TREATMENT = {
-    "number": "used as it is; missing values imputed for models that need it",
+    "number": "used as is; missing values imputed for models that need it",
     "category": "one-hot encoded",
     "many categories": "target encoded: the average target of each category",
     "date": "a time, and its year, month, day, weekday and hour",

@@ -1,4 +1,4 @@
-"""What the adapters share: the flat space, the rungs of halving, and the cost of a failed training."""
+"""Shared code of the adapters: the flat space, the rungs of halving, and the cost of a failed training."""
 
 from __future__ import annotations
 
