@@ -408,3 +408,12 @@ def test_ctrl_c_ends_a_run_with_130_and_resume_goes_on(manyarms, times):
     (row,) = manyarms("status", "--json").data
     assert 28 <= row["steps"] <= 30
     assert manyarms("verify").code == 0
+
+
+def test_a_command_ends_its_process_at_once_but_not_before_its_exit_handlers(place):
+    code = (
+        "import atexit, sys; atexit.register(print, 'the handler'); sys.argv[1:] = ['status', 'nothing.db']; "
+        "from manyarms.cli import console_main; console_main()"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout) == (1, "the handler\n") and "nothing.db" in answer.stderr
