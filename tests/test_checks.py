@@ -51,14 +51,18 @@ WRONG = {
         TypeError,
         ">: missing a required argument: 'y'",
     ),
-    "unknown unit": (lambda: checks.seconds("timeout", "8 weeks"), ValueError, 'timeout must be seconds or text such as "90s"'),
+    "unknown unit": (
+        lambda: checks.seconds("timeout", "8 weeks"),
+        ValueError,
+        'timeout must be a number of seconds or a string such as "90s"',
+    ),
     "no unit": (lambda: checks.seconds("timeout", "90"), ValueError, "got '90'"),
     "no bytes": (lambda: checks.size("max_bytes", 0), ValueError, "max_bytes must be at least 1, got 0"),
     "float bytes": (lambda: checks.size("max_bytes", 1e9), TypeError, "max_bytes must be a whole number, got 1000000000.0"),
     "unknown bytes": (
         lambda: checks.size("max_bytes", "5 apples"),
         ValueError,
-        'max_bytes must be bytes or text such as "500MB"',
+        'max_bytes must be a number of bytes or a string such as "500MB"',
     ),
     "half a unit": (lambda: checks.size("max_bytes", "5I"), ValueError, "got '5I'"),
 }

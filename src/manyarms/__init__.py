@@ -121,7 +121,7 @@ __all__ = [
 ]
 
 _PARTS = ("errors", "core", "budget", "checkpoints", "journal", "spaces", "strategies", "runners", "study")
-"""Where the names above are defined. Parts that import fast come first."""
+"""Where the names above are defined. Modules that import fast come first."""
 
 _MODULES = {**{part: part for part in _PARTS}, "pickers": "strategies.pickers"}
 

@@ -1,4 +1,4 @@
-"""How much a search may spend in total, over all runs of the script."""
+"""The total that a search may spend, over all runs of the script."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from . import checks
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget:
-    """Totals that end a search; the first one that is reached ends it. With larger totals, the search continues.
+    """Totals that end a search when the first of them is reached. With larger totals, the search continues.
 
     Args:
         steps: Steps of training.
-        seconds: Time spent in pulls, summed over all workers: a number, or text such as "8h".
+        seconds: Time spent in pulls, summed over all workers: a number, or a string such as "8h".
         cost: Sum of the "cost" that pulls return.
 
     >>> Budget(seconds="2h").seconds
@@ -27,7 +27,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.steps is None and self.seconds is None and self.cost is None:
-            raise ValueError("budget must give steps, seconds or cost, got none of them")
+            raise ValueError("budget must set steps, seconds or cost, got none of them")
         if self.steps is not None:
             object.__setattr__(self, "steps", checks.whole("budget", self.steps, 1))
         if self.seconds is not None:
@@ -41,7 +41,7 @@ class Budget:
 
     @classmethod
     def of(cls, value: int | str | Budget) -> Budget:
-        """A budget from a number of steps, or from text such as "8h", which is time spent in pulls."""
+        """A budget from a number of steps, or from a string such as "8h", which is time spent in pulls."""
         if isinstance(value, Budget):
             return value
         return cls(seconds=value) if isinstance(value, str) else cls(steps=value)

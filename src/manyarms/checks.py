@@ -31,7 +31,7 @@ _BYTES = {
 def between(name: str, value: float, low: float, high: float = math.inf) -> float:
     """A finite number in [low, high]."""
     number = _number(name, value)
-    if not low <= number <= high:  # written this way round so that NaN fails too
+    if not low <= number <= high:  # written this way so that NaN fails too
         raise ValueError(f"{name} must be {_range(low, high)}, got {value!r}")
     return finite(name, value)
 
@@ -53,7 +53,7 @@ def finite(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int, low: int | None = None) -> int:
-    """A whole number, at least `low`; 3.0 is not one, and neither is True."""
+    """An integer that is at least `low`. Neither 3.0 nor True is accepted."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if low is not None and value < low:
@@ -88,11 +88,11 @@ def one_of(name: str, value: str, options: Collection[str]) -> str:
 
 
 def seconds(name: str, value: float | str) -> float:
-    """A duration above zero: seconds, or text such as "90s", "10m", "1.5h", "2d"."""
+    """A positive duration: a number of seconds, or a string such as "90s", "10m", "1.5h", "2d"."""
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(s|m|min|h|d)\s*", value)
         if match is None:
-            raise ValueError(f'{name} must be seconds or text such as "90s", "10m", "8h", "2d", got {value!r}')
+            raise ValueError(f'{name} must be a number of seconds or a string such as "90s", "10m", "8h", "2d", got {value!r}')
         number = finite(name, float(match[1]) * _UNITS[match[2]])
     else:
         number = between(name, value, 0)
@@ -102,17 +102,17 @@ def seconds(name: str, value: float | str) -> float:
 
 
 def size(name: str, value: int | str) -> int:
-    """A number of bytes above zero: a whole number, or text such as "500MB" or "5GiB"."""
+    """A positive number of bytes: an integer, or a string such as "500MB" or "5GiB"."""
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", value.upper())
         if match is None or match[2] not in _BYTES:
-            raise ValueError(f'{name} must be bytes or text such as "500MB" or "5GB", got {value!r}')
+            raise ValueError(f'{name} must be a number of bytes or a string such as "500MB" or "5GB", got {value!r}')
         value = int(Decimal(match[1]) * _BYTES[match[2]])
     return whole(name, value, 1)
 
 
 def path(name: str, value: str | os.PathLike[str]) -> str:
-    """The path of a file or directory as text: not blank, and without NUL characters, which no file system allows."""
+    """The path of a file or directory as a string: not blank, and without NUL characters, which no file system allows."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a path, got {value!r}")
@@ -127,7 +127,7 @@ def function(name: str, value: Called, *arguments: str) -> Called:
     if not callable(value):
         raise TypeError(rule)
     try:
-        signature = inspect.signature(value, follow_wrapped=False)  # a wrapper may take other arguments than what it wraps
+        signature = inspect.signature(value, follow_wrapped=False)  # the arguments of a wrapper may differ
     except (TypeError, ValueError):
         return value
     try:

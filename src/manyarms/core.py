@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One candidate model: a point of the space, and the ids of the arms it was mutated or crossed from."""
+    """One candidate model: a config of the space, and the ids of the arms it was mutated or crossed from."""
 
     id: int
     config: Any
@@ -42,10 +42,10 @@ class Outcome:
 
     Args:
         pull: The pull that ended.
-        reward: The reward as the training function returned it, not turned by the direction of the study.
+        reward: The reward as the training function returned it, regardless of the direction of the study.
         reason: Why the pull failed, in one line.
         details: The traceback of a failure, if there was one.
-        seconds: Time that the training took, including training a lost checkpoint again.
+        seconds: Time that the training took, including the time to retrain a lost checkpoint.
         cost: The cost that the function returned, if any.
         metrics: The other numbers that the function returned.
         curve: The rewards that the function reported during the pull.
@@ -53,11 +53,11 @@ class Outcome:
         size: The size in bytes of that checkpoint, or of the one that did not fit.
         damaged: The checkpoint that could not be loaded. The pull must be run again without it.
         unsaved: Why there is no checkpoint although the function saved one.
-        inherited: Whether it used the saved state of the arm that its arm was mutated from.
+        inherited: Whether the pull used the saved state of the arm that its arm was mutated from.
         attempts: How many times the pull was started.
         retrained: Steps trained again because a checkpoint was lost.
-        attributes: Values other than numbers that the function returned, such as text and lists, as JSON. No decision uses
-            them.
+        attributes: Values other than numbers that the function returned, such as text and lists, as JSON. They do not affect
+            any decision.
         left_out: The attributes that could not be stored, and why.
         stopped_early: Whether a time limit ended the pull at one of its reports, before it had trained all its steps.
     """
@@ -83,7 +83,7 @@ class Outcome:
 
 
 def sign_of(direction: str) -> float:
-    """1 if rewards are maximized, -1 if they are minimized: times this, larger is better."""
+    """1 if rewards are maximized, -1 if they are minimized. Multiplied by this, larger rewards are always better."""
     return 1.0 if direction == "maximize" else -1.0
 
 

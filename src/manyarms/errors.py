@@ -1,21 +1,21 @@
-"""The errors and warnings of the library. Wrong arguments raise `ValueError` or `TypeError` instead."""
+"""The library's errors and warnings. Invalid arguments raise `ValueError` or `TypeError` instead."""
 
 from __future__ import annotations
 
 
 class ManyarmsError(Exception):
-    """Base class of all errors of the library."""
+    """Base class of all the library's errors."""
 
 
 class StudyLocked(ManyarmsError):
-    """Another process, or another object in this process, is writing the study."""
+    """Another process, or another object in this process, is writing to the study."""
 
 
 class StudyMismatch(ManyarmsError):
-    """The stored study was made with arguments that differ from those given now.
+    """The stored study was created with different arguments.
 
     Attributes:
-        setting: Name of the setting that differs; None if it is not a single one.
+        setting: Name of the setting that differs; None if the difference is not a single setting.
     """
 
     def __init__(self, *args: object, setting: str | None = None) -> None:
@@ -36,7 +36,7 @@ class StorageError(ManyarmsError):
 
 
 class SchemaError(StorageError):
-    """The storage was written by a version of the library that uses another table layout."""
+    """The storage was written by a version of the library that uses a different table layout."""
 
 
 class OldLayout(SchemaError):
@@ -56,4 +56,4 @@ class WorkerError(ManyarmsError):
 
 
 class ManyarmsWarning(UserWarning):
-    """Something that the user should check. The study continues."""
+    """A warning about something that the user should check. The study continues."""

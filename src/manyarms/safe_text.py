@@ -1,4 +1,4 @@
-"""Makes text from untrusted sources safe to print on a terminal, or to store."""
+"""Makes text from untrusted sources safe to print in a terminal, or to store."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ overrides of the writing direction), lone surrogates, and separators of lines an
 def safe_text(text: object, keep: str = "") -> str:
     r"""The text with all characters that control a terminal written as escapes.
 
-    Names, reasons and configs in a storage may come from somebody else, and could move the cursor or hide what is printed.
+    Names, reasons and configs in a storage may come from someone else, and could move the cursor or hide what is printed.
 
     Args:
         text: What to show.
         keep: Characters to leave unchanged, such as "\n" in text of several lines.
 
-    >>> safe_text("\x1b[2Jall is well\x9b1m\u202e")
-    '\\x1b[2Jall is well\\x9b1m\\u202e'
+    >>> safe_text("\x1b[2Jno problems\x9b1m\u202e")
+    '\\x1b[2Jno problems\\x9b1m\\u202e'
     """
     shown = str(text)
     if shown.isprintable():

@@ -421,7 +421,9 @@ def test_a_wrong_argument_is_refused(fit, place, options, words):
     assert not Path("things-model").exists()
 
 
-@pytest.mark.parametrize(("time", "words"), [("soon", "time must be seconds or text such as"), ("0s", "time must be above 0")])
+@pytest.mark.parametrize(
+    ("time", "words"), [("soon", "time must be a number of seconds or a string such as"), ("0s", "time must be above 0")]
+)
 def test_a_wrong_time_is_refused(fit, time, words):
     assert refused(fit("--time", time, budget=None), 2, words)
 

@@ -92,7 +92,9 @@ def test_words_in_a_column_of_numbers_are_missing_with_a_note(predict):
 
 def test_a_column_that_is_missing_is_named(predict):
     Path("new.csv").write_text("Code,size\n1,2.5\n")
-    assert refused(predict("kind-model", "new.csv"), 2, "lacks a column of the model: 'code'. Did you mean 'Code'?")
+    assert refused(
+        predict("kind-model", "new.csv"), 2, "is missing a column that the model needs: 'code'. Did you mean 'Code'?"
+    )
 
 
 def test_other_versions_give_a_note(predict):

@@ -1,4 +1,4 @@
-"""`race`, with curves that take no time."""
+"""`race`, on problems that take no time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waiting import PATIENCE
 
 from manyarms import cli
 from manyarms.bench.race.methods import DEFAULT_STRATEGY
-from manyarms.cli import race as door
+from manyarms.cli import race as command
 
 FAST = ("race", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
 TWO = (*FAST, "--strategies", DEFAULT_STRATEGY, "RandomSearch")
@@ -24,7 +24,7 @@ KEY = ["family", "problem", "method", "seed", "budget", "trainings", "version"]
 
 
 def stored(path):
-    """What the file holds, in one order, without what differs from time to time."""
+    """The rows of a file, sorted, without the times, which differ between runs."""
     return pd.read_parquet(path).drop(columns="deciding").sort_values(KEY, ignore_index=True)
 
 
@@ -45,10 +45,10 @@ cli.main(sys.argv[1:])
 
 
 def stopped(*arguments):
-    """The command in a process of its own, which is halted as soon as the first runs are in its file."""
+    """The command in its own process, which is halted as soon as the first runs are stored."""
     command = [sys.executable, "-c", STOPPING, *map(str, arguments)]
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731 - Ctrl-C, also where tests run in the background
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
+    enable = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731 - Ctrl-C, also if the tests run in the background
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=enable)
     assert os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])
     assert os.path.exists("race.parquet")
     return process
@@ -67,12 +67,12 @@ def race_file():
 
 @pytest.fixture
 def raced(manyarms, race_file):
-    """Runs a command where that race was run."""
+    """Runs a command in a directory with the results of that race."""
     shutil.copy(race_file, ".")
     return manyarms
 
 
-def test_a_race_prints_tables_and_fills_its_file(place, manyarms):
+def test_a_race_prints_tables_and_stores_its_results(place, manyarms):
     answer = manyarms(*TWO, "--seeds", 2, "--markdown", "tables.md", "--plots", "plots")
     assert answer.code == 0, answer.err
     for words in ("Regret in %, fast curves: 2 problems, 2 seeds", "Mean rank over 2 problems", "Time spent deciding"):
@@ -84,7 +84,7 @@ def test_a_race_prints_tables_and_fills_its_file(place, manyarms):
     assert not rows.duplicated(KEY).any()
 
 
-def test_only_what_is_missing_runs(place, raced):
+def test_only_missing_runs_are_executed(place, raced):
     before = pd.read_parquet("race.parquet")
     answer = raced(*TWO, "--seeds", 2)
     assert "8 runs, 0 of them new" in answer.err
@@ -146,7 +146,7 @@ def test_a_run_that_fails_is_reported_at_the_end_and_the_others_are_stored(place
 
 
 def test_a_report_executes_nothing_and_may_be_restricted(place, raced, monkeypatch):
-    monkeypatch.setattr(door, "_run", None)
+    monkeypatch.setattr(command, "_run", None)
     before = (place / "race.parquet").stat().st_mtime_ns
     full = raced("race", "--report")
     assert full.code == 0 and "2 problems, 2 seeds" in full.out and full.err == ""
@@ -187,7 +187,7 @@ def test_wrong_arguments_are_refused_in_one_line(manyarms, arguments, code, word
     assert refused(manyarms("race", *arguments), code, words)
 
 
-def test_missing_data_is_an_error_where_it_is_named_and_a_note_where_it_is_not(manyarms, monkeypatch):
+def test_missing_data_is_an_error_only_if_its_family_is_named(manyarms, monkeypatch):
     monkeypatch.setenv("MANYARMS_DATA", "/nowhere")
     from manyarms.bench.race import families
 
@@ -207,6 +207,6 @@ def test_the_list_names_families_and_methods(manyarms):
         assert words in listed.out
 
 
-def test_without_its_extras_the_race_says_what_to_install(manyarms, monkeypatch):
+def test_without_its_packages_the_race_says_what_to_install(manyarms, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert refused(manyarms("race", "--list"), 2, 'pip install "manyarms[race]"')

@@ -1,4 +1,4 @@
-"""A database that somebody else sent cannot command the terminal of who looks at it."""
+"""Control characters in a database never reach the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_harmless(text):
 
 @pytest.fixture
 def hostile(manyarms):
-    """Runs a command on a study in whose name, strategy, space, checkpoints, configs and failures there are escapes."""
+    """Runs a command on a study with escapes in its name, strategy, space, checkpoints, configs and failures."""
     make_study("mine", lambda config: config["x"] if config["x"] < 0.5 else 1 / 0)
     with closing(sqlite3.connect("manyarms.db")) as database, database:
         header = json.loads(database.execute("SELECT header FROM manyarms_studies").fetchone()[0])
@@ -54,14 +54,14 @@ def test_no_command_prints_the_escapes_of_a_storage(hostile, monkeypatch, line, 
         monkeypatch.setenv("COLUMNS", "200")
     answer = hostile(*line.split())
     printed = answer.out + answer.err
-    if terminal:  # what rich adds for bold headings
+    if terminal:  # added by rich for bold headings
         printed = printed.replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert is_harmless(printed), printed
     assert "Traceback" not in printed
     assert "evil" in printed or line.startswith("gc")
 
 
-def test_what_is_escaped_is_shown(hostile):
+def test_escapes_are_shown_as_text(hostile):
     status = hostile("status")
     assert f"study{SHOWN}" in status.out and f"mine.{SHOWN}" in status.out
     assert status.err == f"study{SHOWN}: most frequent failure: {SHOWN}\n"
@@ -70,7 +70,8 @@ def test_what_is_escaped_is_shown(hostile):
     assert hostile("best", "--json").data["config"] == {"x": EVIL}
 
 
-def test_errors_and_warnings_are_harmless_and_keep_their_lines(manyarms):
+@pytest.mark.filterwarnings("default")  # the command prints them
+def test_errors_and_warnings_keep_their_lines_but_no_escapes(manyarms):
     make_study("mine")
     for arguments in [("best", "manyarms.db", f"no{EVIL}"), ("best", f"{EVIL}.db"), ("run", f"{EVIL}.py:train", "--budget", 5)]:
         answer = manyarms(*arguments)
@@ -84,7 +85,7 @@ def test_errors_and_warnings_are_harmless_and_keep_their_lines(manyarms):
     assert is_harmless("\n".join(lines))
 
 
-def test_all_pulls_failed_for_a_reason_with_escapes(manyarms):
+def test_a_reason_of_failures_is_printed_without_escapes(manyarms):
     Path("faulty.py").write_text(f"{SCRIPT}\n\ndef evil(config):\n    raise OSError({EVIL!r})\n")
     answer = manyarms("run", "faulty.py:evil", "--budget", 5)
     assert answer.code == 1
@@ -92,7 +93,7 @@ def test_all_pulls_failed_for_a_reason_with_escapes(manyarms):
     assert "OSError: " in answer.err
 
 
-def test_a_table_with_escapes_in_it_is_described_without_them(capsys):
+def test_a_table_with_escapes_is_described_without_them(capsys):
     pandas = pytest.importorskip("pandas")
     from types import SimpleNamespace
 
@@ -103,7 +104,7 @@ def test_a_table_with_escapes_in_it_is_described_without_them(capsys):
     assert is_harmless(printed) and printed.count("\n") == 4
 
 
-def test_the_live_line_is_harmless():
+def test_the_progress_line_has_no_escapes():
     from io import StringIO
 
     from rich.console import Console

@@ -75,7 +75,7 @@ def test_two_rows_that_changed_places_are_named(url, stored, write):
 @pytest.mark.parametrize("write", [True, False])
 def test_missing_last_rows_are_named(url, stored, write):
     stored("DELETE FROM manyarms_events WHERE study = 1 AND number >= 1201")
-    with pytest.raises(StorageError, match="event 1201 is missing, and so are all 2 events from there on"):
+    with pytest.raises(StorageError, match="event 1201 and all events after it, 2 in total, are missing"):
         SqlJournal(url, "study", write)
 
 
@@ -90,7 +90,7 @@ def test_a_row_added_at_the_end_is_named(url, stored, write):
 def test_rows_of_another_study_are_named(url, stored, write):
     stored("DELETE FROM manyarms_events WHERE study = 1")
     stored("UPDATE manyarms_events SET study = 1 WHERE study = 2")
-    with pytest.raises(StorageError, match="is corrupt: event 1202 does not match the checksum of the journal's end"):
+    with pytest.raises(StorageError, match="is corrupt: event 1202 does not match the checksum at the end of the journal"):
         SqlJournal(url, "study", write)
 
 
@@ -108,7 +108,7 @@ def test_a_changed_header_of_a_study_without_events_is_found(url):
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE manyarms_studies SET header = '{}'"))
     engine.dispose()
-    with pytest.raises(StorageError, match="the header does not match the checksum of"):
+    with pytest.raises(StorageError, match="the header does not match the checksum at the end of the journal"):
         SqlJournal(url, "study")
 
 

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from manyarms.errors import ManyarmsWarning, StudyLocked
-from manyarms.journal.connection import ConnectionLost, LastingConnection, NotYetFree, is_lost, pauses
+from manyarms.journal.connection import ConnectionLost, PersistentConnection, StillLocked, is_lost, pauses
 from manyarms.journal.database import parse_url
 from manyarms.journal.timeouts import Timeouts
 
@@ -64,7 +64,7 @@ def prepared():
 @pytest.fixture
 def connection(time, prepared):
     engine = sa.create_engine("sqlite://")
-    connection = LastingConnection(engine, "somewhere", 600.0, prepared.append, time.clock, time.sleep)
+    connection = PersistentConnection(engine, "somewhere", 600.0, prepared.append, time.clock, time.sleep)
     connection.connect()
     yield connection
     connection.close()
@@ -98,7 +98,7 @@ def test_work_is_done_again_on_a_new_connection_until_it_succeeds(connection, ti
 
 def test_a_server_that_does_not_come_back_is_given_up(connection, time):
     work = Trouble(*[failed()] * 1_000)
-    with pytest.raises(ConnectionLost, match=r"server closed the connection \(reconnecting for 600 s did not help\)"):
+    with pytest.raises(ConnectionLost, match=r"server closed the connection \(gave up reconnecting after 600 s\)"):
         connection.run(work)
     assert time.now == pytest.approx(600.0)
     assert work.attempts == 48
@@ -106,7 +106,7 @@ def test_a_server_that_does_not_come_back_is_given_up(connection, time):
 
 
 def test_without_patience_nothing_is_tried_again(time, prepared):
-    connection = LastingConnection(sa.create_engine("sqlite://"), "somewhere", 0.0, prepared.append, time.clock, time.sleep)
+    connection = PersistentConnection(sa.create_engine("sqlite://"), "somewhere", 0.0, prepared.append, time.clock, time.sleep)
     with pytest.raises(ConnectionLost, match="^server closed the connection$"):
         connection.run(Trouble(failed()))
     assert time.slept == []
@@ -125,13 +125,13 @@ def test_an_error_that_a_new_connection_cannot_help_is_raised_at_once(connection
 
 
 def test_a_lock_that_is_not_yet_free_is_waited_for(time):
-    refusals = [NotYetFree("still locked")] * 3
+    refusals = [StillLocked("still locked")] * 3
 
     def prepare(_):
         if refusals and time.slept:
             raise refusals.pop()
 
-    connection = LastingConnection(sa.create_engine("sqlite://"), "somewhere", 600.0, prepare, time.clock, time.sleep)
+    connection = PersistentConnection(sa.create_engine("sqlite://"), "somewhere", 600.0, prepare, time.clock, time.sleep)
     assert connection.run(Trouble(failed())) == 7
     assert time.slept == [0.1, 0.2, 0.4, 0.8]
     connection.close()
@@ -141,7 +141,7 @@ def test_a_first_connection_that_cannot_be_prepared_is_not_tried_again(time):
     def prepare(_):
         raise failed()
 
-    connection = LastingConnection(sa.create_engine("sqlite://"), "somewhere", 600.0, prepare, time.clock, time.sleep)
+    connection = PersistentConnection(sa.create_engine("sqlite://"), "somewhere", 600.0, prepare, time.clock, time.sleep)
     with pytest.raises(OperationalError):
         connection.connect()
     assert time.slept == []
@@ -164,8 +164,8 @@ def test_the_loss_and_the_return_are_each_reported_once(connection):
         connection.run(Trouble(failed(), failed(), failed()))
     lost, back = (str(warning.message) for warning in caught)
     assert "the connection to somewhere was lost at" in lost
-    assert "(server closed the connection): reconnecting for up to 600 s" in lost
-    assert back == "the connection to somewhere is back after 0.70 s"
+    assert "(server closed the connection): trying to reconnect for up to 600 s" in lost
+    assert back == "the connection to somewhere was restored after 0.70 s"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,10 @@ def test_the_url_says_how_long_to_wait(query, expected):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("reply_timeout=soon", "reply_timeout in the storage URL must be seconds or text such as .*, got 'soon'"),
+        (
+            "reply_timeout=soon",
+            "reply_timeout in the storage URL must be a number of seconds or a string such as .*, got 'soon'",
+        ),
         ("reply_timeout=0", "reply_timeout in the storage URL must be above 0"),
         ("reply_timeout=-3", "reply_timeout in the storage URL must be at least 0"),
         ("reconnect_timeout=nan", "reconnect_timeout in the storage URL must be at least 0, got nan"),

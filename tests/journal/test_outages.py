@@ -199,10 +199,10 @@ def test_a_study_whose_server_is_gone_for_good_ends_with_an_error_and_resumes_la
     def die():
         proxy.next_commit = "die"
 
-    with pytest.raises(StorageError, match=r"\(reconnecting for 0.5 s did not help\); run it again when"):
+    with pytest.raises(StorageError, match=r"\(gave up reconnecting after 0.5 s\); run the search again when"):
         search(proxy.impatient, tmp_path, die, timeout=600)
     proxy.revive()
-    with pytest.raises(StudyLocked, match="the server frees the study within about a minute"):
+    with pytest.raises(StudyLocked, match="the server releases the study within about a minute"):
         search(proxy.url, tmp_path)
     proxy.end_sessions()
     open_when_free(proxy.url).close()
@@ -217,7 +217,7 @@ def test_optimize_may_be_called_again_after_the_server_was_gone(proxy, tmp_path)
 
     strategy = ma.MutantUCB(SPACE, budget=24, max_steps=3, seed=3)
     with ma.Study(strategy, storage=proxy.impatient, checkpoints=str(tmp_path / "checkpoints")) as study:
-        with pytest.raises(StorageError, match="reconnecting for 0.5 s did not help"):
+        with pytest.raises(StorageError, match="gave up reconnecting after 0.5 s"):
             study.optimize(train, progress=False)
         proxy.end_sessions()
         proxy.revive()
@@ -233,7 +233,7 @@ def test_an_append_that_failed_may_be_tried_again_together_with_more_events(prox
         journal.create({})
         journal.append(EVENTS[:1])
         proxy.next_commit = harm
-        with pytest.raises(StorageError, match="cannot write the journal of study 'study'.*; run it again when"):
+        with pytest.raises(StorageError, match="cannot write the journal of study 'study'.*; run the search again when"):
             journal.append(EVENTS[1:3])
         open_when_free(proxy.url).close()
         journal.append(EVENTS[1:5])

@@ -42,8 +42,8 @@ def test_a_lost_connection_and_its_return_are_each_reported_once(proxy):
             with pytest.warns(ManyarmsWarning) as caught:
                 journal.append(events)
             lost, back = (str(warning.message) for warning in caught)
-            assert "was lost" in lost and "reconnecting for up to 600 s" in lost
-            assert "is back after" in back
+            assert "was lost" in lost and "trying to reconnect for up to 600 s" in lost
+            assert "was restored after" in back
 
 
 def test_another_process_that_took_the_study_over_is_not_disturbed(postgres):

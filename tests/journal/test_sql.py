@@ -85,7 +85,7 @@ def test_a_file_that_is_not_a_database_is_refused_and_left_alone(tmp_path, write
 
 @pytest.mark.parametrize("write", [True, False])
 def test_a_directory_is_refused(tmp_path, write):
-    with pytest.raises(StorageError, match="it is a directory; give a file in it"):
+    with pytest.raises(StorageError, match="it is a directory; give the path of a file"):
         SqlJournal(f"sqlite:///{tmp_path}", "study", write)
 
 
@@ -175,7 +175,7 @@ def test_reading_makes_no_files(file):
 
 def test_a_database_without_studies_is_told_from_a_study_that_is_missing(tmp_path):
     (tmp_path / "empty.db").touch()
-    with pytest.raises(StudyNotFound, match="holds no studies"):
+    with pytest.raises(StudyNotFound, match="contains no studies"):
         SqlJournal(f"{tmp_path}/empty.db", "study", write=False)
 
 

@@ -111,5 +111,5 @@ def test_an_outcome_of_a_pull_that_never_was_is_told(tmp_path):
         def collect(self):
             return [*super().collect(), Outcome(contract.make_task(tmp_path, 99).pull, 1.0)]
 
-    with pytest.raises(AssertionError, match="each task must give one outcome"):
+    with pytest.raises(AssertionError, match="each task must return one outcome"):
         contract.check_every_task_gives_one_outcome(lambda workers: Inventing())

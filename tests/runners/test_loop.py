@@ -7,7 +7,7 @@ import pytest
 
 import manyarms as ma
 from manyarms import Arm, Outcome, Pull
-from manyarms.checkpoints.recipe import Slice
+from manyarms.checkpoints.retraining import Slice
 from manyarms.runners.execute import execute
 from manyarms.runners.loop import run
 from manyarms.testing.runners import make_task

@@ -92,7 +92,7 @@ def test_a_file_cannot_be_saved_outside_nor_as_the_manifest(tmp_path, name):
 
 
 def test_the_name_of_a_file_must_be_text(tmp_path):
-    with pytest.raises(TypeError, match="name must be text, got 5"):
+    with pytest.raises(TypeError, match="name must be a string, got 5"):
         RunningPull(Pull(Arm(0, None), 0, 1), 0, tmp_path / "staged").save_file(5, b"1234")
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import manyarms as ma
-from manyarms.checkpoints.recipe import Slice
+from manyarms.checkpoints.retraining import Slice
 from manyarms.checkpoints.state import SavedState
 from manyarms.runners.execute import execute
 from manyarms.testing.runners import make_task

@@ -232,7 +232,7 @@ def test_a_budget_too_small_for_a_whole_climb_is_shown_to_the_user():
     search = ASHA(SPACE, budget=9, max_steps=9, seed=0)
     assert search.warning() is None
     list(play(search, noise))
-    assert "No arm was fully trained, for 9 steps. Use a budget of at least 21" in search.warning()
+    assert "No arm was fully trained (9 steps). Use a budget of at least 21" in search.warning()
     enough = ASHA(SPACE, budget=60, max_steps=9, seed=0)
     list(play(enough, noise))
     assert enough.warning() is None

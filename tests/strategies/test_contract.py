@@ -87,7 +87,7 @@ class Three:
 
     def tell(self, pull, reward):
         if pull.arm.id not in range(len(self._arms)) or (pull.start, pull.stop) != (0, 1):
-            raise ValueError(f"pull must be one that ask gave, got {pull}")
+            raise ValueError(f"pull must be one that ask returned, got {pull}")
         if reward is not None and not math.isfinite(reward):
             raise ValueError(f"reward must be finite or None, got {reward}")
         if self._waiting.pop(pull.arm.id, None) and reward is not None:
@@ -389,13 +389,13 @@ BROKEN = {
     "goes beyond the budget": (Lavish, "the steps asked for must stay within the budget of 100"),
     "never ends": (Tireless, "it must end after at most 100 pulls"),
     "ends early": (Lazy, "it must end with less than a full training left"),
-    "trains an arm twice at once": (Doubling, "an arm must not be pulled twice at once"),
+    "trains an arm twice at once": (Doubling, "an arm must not have two pulls in flight"),
     "trains past the end": (Overtraining, "a pull must stop after its start and by 3"),
     "counts what is told twice": (Counting, "a pull told twice must change nothing"),
-    "takes any pull": (Trusting, "a pull that was never asked must raise ValueError"),
+    "takes any pull": (Trusting, "a pull that was never asked for must raise ValueError"),
     "takes NaN for a failure": (Tolerant, "a reward of nan must raise ValueError"),
     "recommends a failure": (Hopeful, "an arm that only failed must not be recommended"),
-    "recommends the old": (Settled, "arms found after the budget was raised must be recommended"),
+    "recommends the old": (Settled, "arms found after the budget was increased must be recommended"),
     "takes the worst": (Contrary, "it must be as good as random search"),
     "leaves the space": (Outside, "arms must stay in the space"),
     "parents not yet born": (Timeless, "parents must be earlier arms"),

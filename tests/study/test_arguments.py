@@ -68,7 +68,7 @@ def test_wrong_arguments_of_tune_leave_no_study_behind(name, value, tmp_path):
 @pytest.mark.parametrize(("name", "value"), [("workers", 2), ("pull_timeout", 60), ("resources", {"gpu": 0})])
 def test_an_argument_that_a_runner_would_ignore_is_refused_by_name(name, value, tmp_path):
     given = {"runner": ma.SimulatedRunner(2), name: value, "progress": False}
-    words = rf"^{name} cannot be combined with runner, got .*: set it on the runner, or leave out runner$"
+    words = rf"^{name} cannot be combined with runner, got .*: set it on the runner, or do not pass a runner$"
     study = ma.Study(search())
     with pytest.raises(ValueError, match=words):
         study.optimize(height, **given)
@@ -199,8 +199,8 @@ FLOATS = [
     (ma.InfiniteUCBE, "alpha"),
     (ma.DTTTS, "beta"),
     *[(kind, name) for kind in (ma.PartitionUCB, ma.ContextualPartitionUCB) for name in ("alpha", "l", "c", "s", "factor")],
-    *[(ma.TreeUCB, name) for name in ("v", "eta")],
-    *[(ma.ContextualTreeUCB, name) for name in ("v1", "v2", "v3", "eta")],
+    *[(ma.TreeUCB, name) for name in ("v", "min_gain")],
+    *[(ma.ContextualTreeUCB, name) for name in ("v1", "v2", "v3", "min_gain")],
 ]
 
 
@@ -234,7 +234,7 @@ def test_every_number_that_a_strategy_takes_is_among_those_tested():
         (lambda: ma.SimulatedRunner(2, seconds=5), r"seconds must be callable as seconds\(pull\), got 5"),
         (lambda: ma.Checkpoints(5), "directory must be a path, got 5"),
         (lambda: ma.Checkpoints(" "), "directory must be a path that is not blank"),
-        (lambda: ma.load_study("study.db", name=5), "name must be text, got 5"),
+        (lambda: ma.load_study("study.db", name=5), "name must be a string, got 5"),
     ],
 )
 def test_other_arguments_that_cannot_be_are_refused_by_name(make, words):

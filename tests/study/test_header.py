@@ -1,4 +1,4 @@
-"""What a study was made with: its name, what may not change, and making its strategy again."""
+"""What a study was created with: its name, what may not change, and making its strategy again."""
 
 import json
 import sqlite3
@@ -52,7 +52,7 @@ def test_a_name_that_cannot_be_shown_is_refused_with_the_rule(name):
 
 @pytest.mark.parametrize("name", [None, 3, b"study", ["study"]])
 def test_a_name_that_is_no_text_is_refused(name):
-    with pytest.raises(TypeError, match="name must be text, got"):
+    with pytest.raises(TypeError, match="name must be a string, got"):
         study_name(name)
 
 
@@ -98,7 +98,7 @@ def test_another_argument_is_named_with_both_values(argument, case):
         with pytest.raises(StudyMismatch) as raised:
             check_same("it's", old, new, seed_given=True)
         made, given = str(raised.value).split(", now ")
-        assert made.startswith(f'study "it\'s" was made with {argument}=') and first in made
+        assert made.startswith(f'study "it\'s" was created with {argument}=') and first in made
         assert given.startswith(f"{argument}=") and second in given
         assert "give the old value to resume it, or another name" in given
 
@@ -172,18 +172,26 @@ def test_a_header_of_an_older_version_does_not_list_what_is_the_users_own(make):
     assert restored_strategy(old) is None
 
 
+@pytest.mark.parametrize("kind", [ma.TreeUCB, ma.ContextualTreeUCB])
+def test_a_setting_of_an_older_version_is_read_under_its_new_name(kind):
+    new = header(kind(ma.Space(x=ma.Float(0, 1)), budget=50, max_steps=5, min_gain=0.2, seed=0))
+    old = {**new, "settings": {"eta" if name == "min_gain" else name: value for name, value in new["settings"].items()}}
+    check_same("study", old, new, seed_given=True)
+    assert restored_strategy(old).settings["min_gain"] == 0.2
+
+
 INNER = ("settings", "children", "inner")
 CHANGES = {
     "a strategy misspelled": (("strategy",), "MutantUBC", "names the strategy 'MutantUBC'"),
     "a strategy in full": (("strategy",), "mine.MutantUCB", "names the strategy 'mine.MutantUCB'"),
-    "a strategy that is a function": (("strategy",), "restart", "names the strategy 'restart'"),
+    "a strategy that is a function": (("strategy",), "fresh_copy", "names the strategy 'fresh_copy'"),
     "a strategy that is a module": (("strategy",), "ledger", "names the strategy 'ledger'"),
     "a strategy that is a picker": (("strategy",), "UCB1", "names the strategy 'UCB1'"),
     "a strategy that is a protocol": (("strategy",), "ExtendedStrategy", "names the strategy 'ExtendedStrategy'"),
     "a strategy that is no text": (("strategy",), 5, "names the strategy 5"),
     "no settings": (("settings",), None, "cannot be made .AttributeError"),
-    "no space": (("space",), None, "describes a space that manyarms cannot make"),
-    "a space of an unknown kind": (("space",), {"graph": []}, "describes a space that manyarms cannot make"),
+    "no space": (("space",), None, "describes a space that manyarms cannot create"),
+    "a space of an unknown kind": (("space",), {"graph": []}, "describes a space that manyarms cannot create"),
     "a picker misspelled": ((*INNER, "picker", "picker"), "UBC1", "names the picker 'UBC1'"),
     "a picker that is a strategy": ((*INNER, "picker", "picker"), "RandomSearch", "names the picker 'RandomSearch'"),
     "a child misspelled": ((*INNER, "children", "one", "strategy"), "Mutant", "names the strategy 'Mutant'"),
@@ -226,7 +234,7 @@ def test_a_study_whose_header_names_an_unknown_strategy_cannot_be_loaded_or_open
     journal.create(changed(header(), ("strategy",), "MutantUBC"))
     with pytest.raises(StudyMismatch, match="names the strategy 'MutantUBC'"):
         ma.load_study(journal)
-    with pytest.raises(StudyMismatch, match="made with strategy='MutantUBC', now strategy='MutantUCB'"):
+    with pytest.raises(StudyMismatch, match="created with strategy='MutantUBC', but now has strategy='MutantUCB'"):
         ma.Study(ma.MutantUCB(SPACE, seed=7), storage=journal)
     assert ["names the strategy 'MutantUBC'" in problem for problem in audit(journal)] == [True]
 

@@ -143,7 +143,7 @@ def test_each_reason_of_failures_is_a_warning_once_and_after_twenty_there_are_no
                 told.tell(None, reason=f"broken {number}")
     warnings = messages(caplog, logging.WARNING)
     assert warnings[0] == "study: a pull of arm 0 failed: broken 0"
-    assert warnings[20:] == ["study: pulls fail for more reasons, which are not logged: see study.counts.reasons"]
+    assert warnings[20:] == ["study: pulls also fail for other reasons, which are not logged: see study.counts.reasons"]
 
 
 def test_every_pull_is_logged_for_debugging(caplog):
@@ -232,13 +232,13 @@ def test_two_searches_at_once_show_each_line_once_and_a_silent_one_none(capsys):
 @no_logging()
 def test_text_of_strangers_is_shown_as_escapes_on_one_line(capsys):
     def train(config):
-        raise OSError("\x1b[2J\nall is well")
+        raise OSError("\x1b[2J\nno problems")
 
     with pytest.raises(ma.NoResult):
         study(1).optimize(train)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3 and all(line.isprintable() for line in lines)
-    assert lines[1].endswith(r"a pull of arm 0 failed: OSError: \x1b[2J all is well")
+    assert lines[1].endswith(r"a pull of arm 0 failed: OSError: \x1b[2J no problems")
 
 
 def test_the_best_is_found_without_a_look_at_all_arms(monkeypatch):

@@ -69,7 +69,7 @@ NO_PULLS = [None, 3, "pull", (0, 0, 1), ma.Arm(0, {}), ma.Pull(0, 0, 1), ma.Pull
 @pytest.mark.parametrize("pull", NO_PULLS, ids=repr)
 def test_what_is_no_pull_is_refused(pull):
     study, asked = in_the_middle()
-    with pytest.raises(TypeError, match="pull must be one that ask gave, got"):
+    with pytest.raises(TypeError, match="pull must be one that ask returned, got"):
         study.tell(pull, 0.5)
     _check_it_goes_on(study, asked)
 
@@ -119,7 +119,7 @@ def test_an_outcome_that_cannot_be_is_refused_with_all_that_came_with_it(name, v
 
 def test_what_is_no_outcome_is_refused():
     study, pull = in_the_middle()
-    with pytest.raises(TypeError, match="outcomes must be of the class Outcome, got 0.5"):
+    with pytest.raises(TypeError, match="outcomes must be Outcome objects, got 0.5"):
         study._record([0.5])
     _check_it_goes_on(study, pull)
 

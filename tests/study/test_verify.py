@@ -104,17 +104,17 @@ DAMAGES = {
     "a pull cut out": (lambda rows: rows.__delitem__(slice(60, 62)), "strategy now asks for|was trained to"),
     "a pull moved": (lambda rows: rows.insert(60, rows.pop(0)), "event 0: arm 0 from 0 to 1 is told"),
     "a better reward": (change(1, reward=1.0), "event .* but the strategy now asks for"),
-    "no reward": (change(1, reward=None), "event 1: arm 0 is told the reward None"),
-    "an infinite reward": (change(1, reward=float("inf")), "event 1: arm 0 is told the reward inf"),
+    "no reward": (change(1, reward=None), "event 1: arm 0 has the reward None"),
+    "an infinite reward": (change(1, reward=float("inf")), "event 1: arm 0 has the reward inf"),
     "a reward of text": (change(1, reward="high"), "event 1: cannot be read: TypeError"),
     "another config": (change_data(0, config={"rate": 0.05, "model": "linear"}), "event 0 .*'rate': 0.05.* now asks for"),
     "no config": (change_data(0, config=None), "event 0: arm 0 is new, but has no config"),
-    "parents unknown": (change_data(2, parents=[99]), "event 2: arm 1 has parents that were never made: .99."),
+    "parents unknown": (change_data(2, parents=[99]), "event 2: arm 1 has parents that were never created: .99."),
     "other parents": (change_data(2, parents=[0]), "event 2 of the journal .* now asks for"),
     "a start ahead": (change(0, start=1, stop=2), "event 0: arm 0 is asked for from 1, but was trained to 0"),
     "a stop too far": (change(0, stop=7), "event 0: arm 0 is asked for up to 7, over max_steps=6"),
     "a stop before the start": (change(0, start=1, stop=0), "event 0: asked names no pull"),
-    "no arm": (change(0, arm=None), "event 0: asked names no pull: arm None from 0 to 1"),
+    "no arm": (change(0, arm=None), "event 0: asked does not name a pull: arm None from 0 to 1"),
     "an arm of text": (change(0, arm="zero"), "event 1: arm 0 from 0 to 1 is told, but was not in flight"),
     "a start of text": (change(0, start="first"), "event 0: cannot be read: TypeError"),
     "seconds of text": (change(1, seconds="long"), "event 1: cannot be read: TypeError"),
@@ -149,7 +149,7 @@ def test_the_last_reward_changed_in_its_last_digits_is_found_by_the_snapshot(fil
     rewrite(file, lambda rows: rows[-1].update(reward=rows[-1]["reward"] + 1e-12))
     code, text = verify(file)
     assert code == 1
-    assert "the snapshot does not lead to the state that the whole journal does" in text
+    assert "the snapshot does not lead to the same state as the whole journal" in text
 
 
 HEADERS = {
@@ -157,7 +157,7 @@ HEADERS = {
     "another seed": ({"settings": {"seed": 6}}, "event 0 of the journal .* now asks for"),
     "a setting of the wrong type": ({"settings": {"exploration": "high"}}, "exploration must be a number, got 'high'"),
     "a setting unknown": ({"settings": {"patience": 3}}, "TypeError: .*'patience'"),
-    "a strategy misspelled": ({"strategy": "MutantUBC"}, "names the strategy 'MutantUBC', which is not one of manyarms"),
+    "a strategy misspelled": ({"strategy": "MutantUBC"}, "names the strategy 'MutantUBC', which is not part of manyarms"),
     "a strategy that looks like a user's own": ({"strategy": "mine.Search"}, "names the strategy 'mine.Search'"),
     "another direction": ({"direction": "minimize"}, "but the strategy now asks for"),
     "another space": ({"space": {"space": {"rate": {"float": [0, 1, False]}}}}, "event 0 of the journal .* now asks for"),
@@ -208,7 +208,7 @@ def test_a_snapshot_with_one_number_changed_is_found(file, verify, place):
     rechain(file)
     code, text = verify(file)
     assert code == 1
-    assert "the snapshot does not lead to the state that the whole journal does" in text
+    assert "the snapshot does not lead to the same state as the whole journal" in text
 
 
 def test_damaged_checkpoints_are_found_and_missing_ones_are_no_fault(file, verify):
@@ -237,12 +237,12 @@ def test_a_database_that_is_none_or_torn_is_refused_in_one_line(file, verify):
 
 def test_a_good_study_is_well(file, verify):
     events = query(file, "SELECT count(*) FROM manyarms_events")[0][0]
-    assert verify(file) == (0, f"study: {events} events, all is well\n")
+    assert verify(file) == (0, f"study: {events} events, no problems\n")
 
 
 def test_a_study_in_which_nothing_has_happened_is_well(tmp_path, verify):
     ma.Study(chained.strategy(), storage=f"{tmp_path}/study.db").close()
-    assert verify(f"{tmp_path}/study.db") == (0, "study: 0 events, all is well\n")
+    assert verify(f"{tmp_path}/study.db") == (0, "study: 0 events, no problems\n")
 
 
 def test_every_beginning_of_a_study_with_pulls_in_flight_and_failures_is_well():

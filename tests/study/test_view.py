@@ -105,7 +105,7 @@ def test_a_missing_study_is_refused_with_the_names_of_those_there(storage, tmp_p
     assert list(tmp_path.iterdir()) == []
     for name in ("one", "it's"):
         run(storage, name).close()
-    with pytest.raises(StudyNotFound, match="there is no study 'none' in .*studies.db: it holds 'one', \"it's\""):
+    with pytest.raises(StudyNotFound, match="there is no study 'none' in .*studies.db: it contains 'one', \"it's\""):
         ma.load_study(storage, "none")
     with pytest.raises(StudyNotFound, match="there is no study 'none'"):
         ma.load_study(MemoryJournal("none"), "none")
@@ -136,7 +136,7 @@ def test_a_space_that_is_not_that_of_the_study_is_refused(storage):
     with run(storage, space=Walk()):
         with pytest.raises(ma.StudyMismatch, match="asks for arm 0 from 0"):
             ma.load_study(storage, space=Jump())
-        with pytest.raises(ma.StudyMismatch, match="made with space=None, now space={'space':"):
+        with pytest.raises(ma.StudyMismatch, match="created with space=None, but now has space={'space':"):
             ma.load_study(storage, space=ma.Space(x=ma.Float(0, 1)))
 
 

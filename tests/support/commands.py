@@ -1,9 +1,13 @@
-"""What the tests of the command line share: a script to run, and what a command answers."""
+"""What the tests of the command line share: a script to run, and the result of a command."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+import subprocess
+import sys
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass
 
 import manyarms as ma
@@ -67,11 +71,24 @@ def make_study(name, function=lambda config: config["x"], budget=10, direction="
     """A study in the default storage that was not made by `run`."""
     strategy = ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=budget, seed=0)
     with ma.Study(strategy, storage="manyarms.db", name=name, direction=direction) as study:
-        study.optimize(function, runner=ma.SimulatedRunner(workers=100), progress=False)  # many at once: fewer writes
+        study.optimize(function, runner=ma.SimulatedRunner(workers=100), progress=False)  # fewer writes
+
+
+def query(statement):
+    """Change the default storage."""
+    with closing(sqlite3.connect("manyarms.db")) as connection, connection:
+        connection.execute(statement)
+
+
+def start(*arguments, **options):
+    """Start a command in its own process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "manyarms", *map(str, arguments)], stdout=subprocess.PIPE, text=True, **options
+    )
 
 
 def refused(answer, code, words):
-    """Whether it ended with one line that says why."""
+    """Whether the command ended with this code and one line that contains these words."""
     assert answer.code == code, answer
     assert answer.out == ""
     assert answer.err.startswith("manyarms: ")

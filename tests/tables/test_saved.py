@@ -63,9 +63,9 @@ def test_a_loaded_model_reads_columns_as_in_training(directory, tmp_path):
 
 def test_columns_that_are_missing_are_named(directory):
     model = load_model(directory)
-    with pytest.raises(ValueError, match="lacks a column of the model: 'code'. Did you mean 'Code'"):
+    with pytest.raises(ValueError, match="is missing a column that the model needs: 'code'. Did you mean 'Code'"):
         model.predict(pd.DataFrame({"Code": ["1"], "n": [1]}))
-    with pytest.raises(ValueError, match="lacks columns of the model: 'code', 'n'"):
+    with pytest.raises(ValueError, match="is missing columns that the model needs: 'code', 'n'"):
         model.predict(pd.DataFrame({"x": [1]}))
 
 

@@ -10,7 +10,7 @@ from ..core import Outcome, Pull
 from ..errors import ManyarmsWarning
 from ..strategies import uses_mean
 from .manifest import is_sound
-from .recipe import Slice, recipe
+from .retraining import Slice, recipe
 from .store import Checkpoints
 
 if TYPE_CHECKING:

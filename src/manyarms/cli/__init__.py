@@ -19,19 +19,22 @@ from ..version import __version__
 from .terminal import print_note
 
 COMMANDS = ("fit", "predict", "run", "resume", "status", "arms", "best", "verify", "gc", "upgrade", "race")
-"""The commands, in the order of the help text. Each is in the file of its name."""
+"""The commands, in the order of the help text. Each is in the file with its name."""
+
+_DESCRIPTION = "Find the best model, by training many candidates a little and the best ones longer."
+_EPILOG = "Show the options of a command: manyarms COMMAND --help"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command. Errors that a user can act on are printed in one line, without a traceback."""
+    """Run one command, and exit. Errors that users can fix are printed in one line, without a traceback."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
     warnings.showwarning = _show_warning
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a Windows console may lack a character of a name
+        sys.stdout.reconfigure(errors="backslashreplace")  # a Windows console may not be able to print all characters
     try:
         code = options.command(options)
-        sys.stdout.flush()  # here, where a broken pipe is still caught
+        sys.stdout.flush()  # here, so that a broken pipe is caught
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:  # such as `manyarms arms | head`
@@ -62,8 +65,8 @@ def console_main() -> None:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of the given command, or of all commands if none is given: importing all of them takes a while."""
-    parser = argparse.ArgumentParser(prog="manyarms", description="Model selection with infinitely many arms.")
+    """The parser of the given command, or of all commands if none is given, because importing all of them is slow."""
+    parser = argparse.ArgumentParser(prog="manyarms", description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("--version", action="version", version=f"manyarms {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in [name for name in COMMANDS if name in arguments[:1]] or COMMANDS:
@@ -72,5 +75,5 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    """Print a warning in one line, without its place in the code."""
+    """Print a warning without the line of code that it comes from."""
     print_note(message)

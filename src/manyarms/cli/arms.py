@@ -1,4 +1,4 @@
-"""`arms`: the arms of a study, best first."""
+"""`arms`: list the arms of a study, best first."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ from .studies import add_study, chosen_name, recommendation_of, stored_journal
 
 def add_command(commands: Any) -> None:
     """Add `arms`."""
-    parser = commands.add_parser("arms", help="list the arms of a study, best first")
+    parser = commands.add_parser(
+        "arms",
+        help="list the arms of a study, best first",
+        description="List the arms of a study: the recommended arm first, then the others by their best reward.",
+    )
     add_study(parser)
-    parser.add_argument("--top", type=int, default=20, help="number of arms to show (default: 20; 0 shows all)")
+    parser.add_argument(
+        "--top", type=int, default=20, metavar="N", help="number of arms to show (default: %(default)s); 0 shows all"
+    )
     add_json(parser)
     parser.set_defaults(command=_arms)
 
@@ -38,16 +44,16 @@ def _arms(options: argparse.Namespace) -> int:
         print_json(rows)
         return 0
     for row in rows:
-        del row["reward"]  # of the last pull: the table has the best reward instead
+        del row["reward"]  # the table shows the best reward instead of the last one
         row["config"] = json.dumps(row["config"])
-    print_table(rows)
+    print_table(rows, empty="No arms yet.")
     if more > 0:
         print(f"{more} more arms. Use --top 0 to show all.", file=sys.stderr)
     return 0
 
 
 def _recommended_first(found: list[StoredArm], arm: int, journal: SqlJournal) -> list[StoredArm]:
-    """The same number of arms, with the recommended one first. Depending on the strategy, its reward may not be the best."""
+    """The same number of arms, with the recommended one first. Its reward is not always the best one."""
     first = [known for known in found if known.arm == arm] or arms(journal, [arm])
     return [*first, *(known for known in found if known.arm != arm)][: len(found)]
 

@@ -1,4 +1,4 @@
-"""`best`: the recommended arm of a study."""
+"""`best`: show the recommended arm of a study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from .terminal import print_line, print_note
 
 def add_command(commands: Any) -> None:
     """Add `best`."""
-    best = commands.add_parser("best", help="show the recommended arm of a study")
+    best = commands.add_parser(
+        "best",
+        help="show the recommended arm of a study",
+        description="Show the recommended arm of a study, and the checkpoint with its best state.",
+    )
     add_study(best)
     add_json(best)
     best.set_defaults(command=_best)
@@ -29,9 +33,9 @@ def _best(options: argparse.Namespace) -> int:
     with stored_journal(options.storage, chosen_name(options), check=True) as journal:
         best, note = recommendation_of(journal)
         if best is None:
-            from ..study.view import load_study  # here: it imports NumPy, which is slow
+            from ..study.view import load_study  # here: it imports NumPy, which takes time
 
-            load_study(journal, journal.name).best()  # raises an error that says why there is none
+            load_study(journal, journal.name).best()  # raises an error that says why there is no recommendation
             return 1
         answer = _answer(journal, best)
     if options.json:

@@ -16,19 +16,30 @@ from .studies import add_study, chosen_name, stored_study
 
 def add_command(commands: Any) -> None:
     """Add `gc`."""
-    gc = commands.add_parser("gc", help="delete checkpoints that are not needed")
+    gc = commands.add_parser(
+        "gc",
+        help="delete checkpoints that are not needed",
+        description="Delete checkpoints of a study that is not running. Without options, only leftovers are deleted. "
+        "If the search continues and needs a deleted checkpoint, it trains the arm again.",
+    )
     add_study(gc)
-    gc.add_argument("--max-bytes", help='keep at most this much, such as "2GB"; those of the worst arms are deleted first')
-    gc.add_argument("--best-only", action="store_true", help="keep only the checkpoint of the recommended arm")
-    gc.add_argument("--dry-run", action="store_true", help="show what would be deleted")
+    gc.add_argument(
+        "--max-bytes",
+        metavar="SIZE",
+        help='total size of the checkpoints to keep, such as "2GB"; those of the worst arms are deleted first',
+    )
+    gc.add_argument("--best-only", action="store_true", help="keep only the best checkpoint of the recommended arm")
+    gc.add_argument("--dry-run", action="store_true", help="only show how much would be deleted")
     gc.set_defaults(command=_gc)
 
 
 def _gc(options: argparse.Namespace) -> int:
     name = chosen_name(options)
     limit = None if options.max_bytes is None else checks.size("max_bytes", options.max_bytes)
-    open_journal(options.storage, name, write=False).close()  # raises if there is no such study; opening to write creates it
-    lock = open_journal(options.storage, name)  # to write: not while the study runs
+    open_journal(
+        options.storage, name, write=False
+    ).close()  # raises if there is no such study, which opening it for writing would create
+    lock = open_journal(options.storage, name)  # for writing: raises if the study is running
     try:
         with stored_study(options.storage, name) as study:
             checkpoints = Checkpoints(owned_root(study.journal, study.header), limit)
@@ -41,7 +52,7 @@ def _gc(options: argparse.Namespace) -> int:
     finally:
         lock.close()
     done = "would be deleted, freeing" if options.dry_run else "deleted, freeing"
-    print(f"{len(unneeded)} checkpoints {done} {freed} of {before} bytes")
+    print(f"{len(unneeded)} checkpoint{'' if len(unneeded) == 1 else 's'} {done} {freed} of {before} bytes")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Printing results as tables and as JSON."""
+"""Prints results as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Cells = dict[str, list[Text]]  # a table, by column
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option `--json`."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def print_json(value: Any) -> None:
@@ -29,18 +29,19 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
-def print_table(rows: list[dict[str, Any]], optional: Collection[str] = ()) -> None:
-    """Print rows as a table. Where output is not a terminal, the table is as wide as it needs to be.
+def print_table(rows: list[dict[str, Any]], optional: Collection[str] = (), empty: str = "No rows.") -> None:
+    """Print rows as a table. If the output is not a terminal, the table is as wide as necessary.
 
-    On a terminal that is too narrow, the `optional` columns are left out if they are empty in all rows. If that is not
+    On a terminal that is too narrow, the `optional` columns are omitted if they are empty in all rows. If that is not
     enough, each row is printed as a list.
 
     Args:
         rows: The rows, all with the same columns.
-        optional: The columns that may be left out.
+        optional: The columns that may be omitted.
+        empty: The message if there are no rows.
     """
     if not rows:
-        print("nothing here yet")
+        print(empty)
         return
     cells = {name: [_cell(row[name]) for row in rows] for name in rows[0]}
     console = Console()
@@ -56,7 +57,7 @@ def print_table(rows: list[dict[str, Any]], optional: Collection[str] = ()) -> N
                 if number:
                     console.print()
                 console.print(_list(cells, number))
-    print(drawn.get(), end="")  # not printed by rich, which turns a closed pipe into an error
+    print(drawn.get(), end="")  # not by rich, which raises an error if the pipe is closed
 
 
 def _table(cells: _Cells, first: dict[str, Any]) -> Table:
@@ -94,4 +95,4 @@ def _cell(value: Any) -> Text:
         return Text(f"{value:.6g}")
     if isinstance(value, list):
         return Text(safe_text(",".join(map(str, value))))
-    return Text(safe_text(value))  # a plain string would be read as markup
+    return Text(safe_text(value))  # rich would interpret markup in a plain string

@@ -1,4 +1,4 @@
-"""`race`: compare our strategies with other libraries on test problems, in tables and plots."""
+"""`race`: compare the strategies of manyarms with other libraries on test problems."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def add_command(commands: Any) -> None:
     """Add `race`."""
     race = commands.add_parser(
         "race",
-        help="compare our strategies with other libraries on test problems",
-        description="Compare our strategies with other libraries on test problems.",
+        help="compare strategies with other libraries on test problems",
+        description="Compare the strategies of manyarms with other libraries on test problems.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,14 +51,14 @@ def add_command(commands: Any) -> None:
         "--half",
         choices=("all", "tuned", "reported"),
         default="all",
-        help="only the problems for tuning the library, or only those for reporting results (default: %(default)s)",
+        help="use only the problems for tuning settings, or only those for reporting results (default: %(default)s)",
     )
-    race.add_argument("--strategies", nargs="+", metavar="NAME", help='our strategies, or "none" (default: all)')
+    race.add_argument("--strategies", nargs="+", metavar="NAME", help='strategies of manyarms, or "none" (default: all)')
     race.add_argument("--peers", nargs="+", metavar="NAME", help='other libraries, or "none" (default: all that are installed)')
     race.add_argument(
         "--seeds", type=int, metavar="N", help=f"number of runs of each method on each problem (default: {_SEEDS})"
     )
-    race.add_argument("--budget", type=int, metavar="N", help=f"full trainings per run (default: {_BUDGET})")
+    race.add_argument("--budget", type=int, metavar="N", help=f"number of full trainings in each run (default: {_BUDGET})")
     race.add_argument(
         "--patience",
         type=float,
@@ -68,9 +68,11 @@ def add_command(commands: Any) -> None:
     )
     race.add_argument("--workers", type=int, metavar="N", help="number of processes (default: the number of cores)")
     race.add_argument("--out", default="race.parquet", metavar="FILE", help="result file (default: %(default)s)")
-    race.add_argument("--again", nargs="+", default=[], metavar="NAME", help="delete the runs of these methods and repeat them")
-    race.add_argument("--report", action="store_true", help="execute nothing; show tables and plots of the result file")
-    race.add_argument("--plots", metavar="FOLDER", help="save plots of regrets and critical differences in this folder")
+    race.add_argument(
+        "--again", nargs="+", default=[], metavar="NAME", help="delete the results of these methods, and run them again"
+    )
+    race.add_argument("--report", action="store_true", help="run nothing; show tables and plots of the results in the file")
+    race.add_argument("--plots", metavar="FOLDER", help="save plots of regret and critical differences in this folder")
     race.add_argument("--markdown", metavar="FILE", help="also write the tables to this file as Markdown")
     race.add_argument("--list", action="store_true", help="list families, problems, strategies and peers, and exit")
     race.add_argument("--quiet", action="store_true", help="show no progress and no notes")
@@ -79,7 +81,7 @@ def add_command(commands: Any) -> None:
 
 def _race(options: argparse.Namespace) -> int:
     if not all(importlib.util.find_spec(name) for name in ("pandas", "pyarrow", "matplotlib", "scikit_posthocs")):
-        raise ImportError('To use the race: pip install "manyarms[race]"')
+        raise ImportError('manyarms race needs more packages: pip install "manyarms[race]"')
     if options.list:
         return _list()
     return _report(options) if options.report else _run(options)

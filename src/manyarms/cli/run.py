@@ -13,8 +13,8 @@ _EXAMPLES = """examples:
   manyarms run train.py:train --budget 500 --max-steps 10
   manyarms run train.py:train --budget 2h --workers 4 --storage digits.db --set exploration=0.01
 
-The script defines the function train(pull) and a global named `space`: a Space or a dict.
-Run the same command again after an interruption, or with a larger budget, and the search continues."""
+The script defines a function train(pull), and a Space or a dict named `space`.
+To continue after an interruption, run the same command again. To extend the search, run it with a larger budget."""
 
 
 def add_command(commands: Any) -> None:
@@ -22,24 +22,37 @@ def add_command(commands: Any) -> None:
     run = commands.add_parser(
         "run",
         help="search with a function from a script",
+        description="Search for the best configuration with a training function from a script.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    run.add_argument("target", help="script.py:function, or package.module:function")
+    run.add_argument("target", help="the training function: script.py:function or package.module:function")
     run.add_argument("--budget", required=True, help='total over all runs: steps such as 500, or training time such as "2h"')
-    run.add_argument("--space", default="space", help="name of the space in the script (default: space)")
-    run.add_argument("--max-steps", type=int, help="maximum steps of one arm (default: 1, a complete training)")
+    run.add_argument("--space", default="space", metavar="NAME", help="name of the space in the script (default: %(default)s)")
     run.add_argument(
-        "--strategy", default="AdaptiveMutantUCB", help="name of the strategy, such as asha or random (default: %(default)s)"
+        "--max-steps", type=int, metavar="N", help="maximum steps of one arm (default: 1; each pull is a complete training)"
     )
     run.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy; may be repeated"
+        "--strategy",
+        default="AdaptiveMutantUCB",
+        metavar="NAME",
+        help="the strategy, such as asha or random (default: %(default)s)",
     )
-    run.add_argument("--direction", choices=("maximize", "minimize"), default="maximize")
+    run.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="set an option of the strategy; may be repeated"
+    )
+    run.add_argument(
+        "--direction",
+        choices=("maximize", "minimize"),
+        default="maximize",
+        help="maximize or minimize the reward (default: %(default)s)",
+    )
     run.add_argument("--storage", default=default_storage(), help=f"file or URL of the storage {DEFAULT}")
-    run.add_argument("--name", help="name of the study (default: name of the function)")
-    run.add_argument("--checkpoints", help="directory for saved models (default: next to the storage)")
-    run.add_argument("--seed", type=int, help="random seed; the same seed gives the same search")
+    run.add_argument("--name", help="name of the study (default: the name of the function)")
+    run.add_argument("--checkpoints", metavar="DIRECTORY", help="directory for saved models (default: next to the storage)")
+    run.add_argument(
+        "--seed", type=int, metavar="N", help="random seed; the same seed gives the same search (default: drawn at random)"
+    )
     add_run_options(run)
     run.set_defaults(command=_run)
 

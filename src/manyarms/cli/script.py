@@ -1,4 +1,4 @@
-"""The functions and spaces in a user's script or module."""
+"""Loads functions and spaces from a user's script or module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..errors import ManyarmsError
 def load_module(path: str) -> ModuleType:
     """Load a script by its file name, or a module by its dotted name.
 
-    The functions of a script are sent to workers by value, so workers need not find the script.
+    Functions of a script are sent to workers by value, so that workers need not find the script.
     """
     if not path.endswith(".py"):
         sys.path.insert(0, "")
@@ -48,7 +48,7 @@ def member(module: ModuleType, name: str) -> Any:
 
 
 def _traceback_from(error: BaseException, file: str) -> str:
-    """The traceback of an error, from the first line of this file on."""
+    """The traceback of an error, starting at the first line of this file."""
     place = error.__traceback__
     while place is not None and place.tb_frame.f_code.co_filename != file:
         place = place.tb_next

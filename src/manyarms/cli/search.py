@@ -1,4 +1,4 @@
-"""Running a search from the command line: what `run` and `resume` share."""
+"""Runs a search from the command line: shared by `run` and `resume`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,26 @@ from .script import load_module, member
 from .status import print_result
 from .terminal import print_note
 
-_UNITS = {"steps": "steps", "seconds": "s of training", "cost": "of the cost"}
+_UNITS = {"steps": "steps", "seconds": "s of training", "cost": "units of cost"}
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of how to run, which may differ each time."""
-    parser.add_argument("--workers", type=int, default=1, help="number of worker processes (default: 1, in this process)")
-    parser.add_argument("--timeout", help='start no more pulls after this time, such as "8h"')
+    """Add the options that may differ each time a search is run."""
     parser.add_argument(
-        "--pull-timeout", help='stop a pull that takes longer, such as 10m; "remaining" means the time left of the search'
+        "--workers", type=int, default=1, metavar="N", help="number of pulls that run in parallel (default: %(default)s)"
     )
-    parser.add_argument("--retries", type=int, default=0, help="how often a failed pull is started again (default: 0)")
-    parser.add_argument("--deterministic", action="store_true", help="same seed, same result, also with several workers")
+    parser.add_argument("--timeout", metavar="TIME", help='start no more pulls after this time, such as "8h"')
+    parser.add_argument(
+        "--pull-timeout",
+        metavar="TIME",
+        help='stop a pull after this time, such as "10m", or with the search ("remaining")',
+    )
+    parser.add_argument(
+        "--retries", type=int, default=0, metavar="N", help="how often a failed pull is retried (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--deterministic", action="store_true", help="with several workers, the same seed gives the same search"
+    )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_const", const=0, dest="verbose", default=1, help="show no progress")
     shown.add_argument("-v", "--verbose", action="store_const", const=2, dest="verbose", help="also show a line for each pull")
@@ -38,7 +46,7 @@ def search(origin: Mapping[str, Any], budget: int | str | Budget, options: argpa
     Args:
         origin: The arguments of `run`, which are stored with the study.
         budget: The total budget.
-        options: The storage, and how to run.
+        options: The options of the command.
         name: The name of the study.
     """
     module = load_module(origin["target"].rpartition(":")[0])
@@ -88,7 +96,7 @@ def _left(remaining: Mapping[str, float]) -> str:
 
 
 def _settings(pairs: list[str], kind: type) -> dict[str, Any]:
-    """The settings given as NAME=VALUE. Values are read as Python literals, or else as text."""
+    """The settings given as NAME=VALUE. Values are Python literals, or else text."""
     settings = {}
     known = [name for name in inspect.signature(kind).parameters if name != "space"]
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""`status`: how the studies of a storage are doing."""
+"""`status`: show the progress of the studies in a storage."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ _OPTIONAL = ("failed", "in flight", "retrained")
 
 def add_command(commands: Any) -> None:
     """Add `status`."""
-    status = commands.add_parser("status", help="show the progress of studies")
-    add_study(status)
+    status = commands.add_parser(
+        "status",
+        help="show the progress of studies",
+        description="Show the progress of the studies in a storage, one row for each study.",
+    )
+    add_study(status, "name of a study (default: all studies)")
     add_json(status)
     status.set_defaults(command=_status)
 
@@ -48,8 +52,8 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def print_result(study: Study) -> None:
-    """Print the status of a study that is open, and its best config."""
-    from ..spaces import to_json  # here: `status` itself works without NumPy, which is slow to import
+    """Print the status of an open study, and its best config."""
+    from ..spaces import to_json  # here: they import NumPy, which takes time and `status` does not need
     from ..strategies import extended
 
     best = study.best_reward if study.counts.pulls else None
@@ -61,7 +65,9 @@ def print_result(study: Study) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
-    print_table([{name: value for name, value in row.items() if name != _FAILURE} for row in rows], _OPTIONAL)
+    print_table(
+        [{name: value for name, value in row.items() if name != _FAILURE} for row in rows], _OPTIONAL, "No studies yet."
+    )
 
 
 def _row(name: str, header: Mapping[str, Any], counts: Totals, best: float | None) -> dict[str, Any]:
@@ -83,7 +89,7 @@ def _row(name: str, header: Mapping[str, Any], counts: Totals, best: float | Non
 
 
 def _totals_of(study: Study) -> Totals:
-    """The counts of a study that is open."""
+    """The counts of an open study."""
     counts = study.counts
     return Totals(
         arms=len(counts.arms),

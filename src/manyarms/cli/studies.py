@@ -1,4 +1,4 @@
-"""The stored study that a command is about, and what it recommends."""
+"""Finds the stored study that a command uses, and its recommendation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..study.view import StudyView
 
 STORAGE = "manyarms.db"
-DEFAULT = f"(default: $MANYARMS_STORAGE or {STORAGE})"  # not the value of the variable: a URL may hold a password
-_QUICK_REPLAY = 2_000  # events: up to this length, replaying a study takes a moment
-_QUICK_CHECK = 20_000  # events: up to this length, comparing all checksums takes a moment
-_CANDIDATES = 100  # arms to look at for one that has not failed
+DEFAULT = f"(default: $MANYARMS_STORAGE or {STORAGE})"  # not the value of the variable, which may contain a password
+_QUICK_REPLAY = 2_000  # events: shorter studies are replayed in a moment
+_QUICK_CHECK = 20_000  # events: the checksums of shorter studies are compared in a moment
+_CANDIDATES = 100  # arms to search for one that has not failed
 
 
 def default_storage() -> str:
@@ -35,10 +35,17 @@ def add_storage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("storage", nargs="?", default=default_storage(), help=f"file or URL of the storage {DEFAULT}")
 
 
-def add_study(parser: argparse.ArgumentParser) -> None:
-    """Add the two arguments that name a stored study."""
+def add_study(
+    parser: argparse.ArgumentParser, name: str = "name of the study (default: the only study in the storage)"
+) -> None:
+    """Add the arguments that name a storage and a study in it.
+
+    Args:
+        parser: The parser of the command.
+        name: The help text of the second argument.
+    """
     add_storage(parser)
-    parser.add_argument("name", nargs="?", help="name of the study; not needed if the storage has only one")
+    parser.add_argument("name", nargs="?", help=name)
 
 
 def chosen_name(options: argparse.Namespace) -> str:
@@ -46,9 +53,11 @@ def chosen_name(options: argparse.Namespace) -> str:
     if options.name is not None:
         return str(options.name)
     names = study_names(options.storage)
-    if len(names) != 1:
-        listed = ", ".join(map(repr, names[:20])) or "none"
-        raise StudyNotFound(f"The storage has {len(names)} studies. Give the name of one of them: {listed}")
+    if not names:
+        raise StudyNotFound("The storage contains no studies.")
+    if len(names) > 1:
+        listed = ", ".join(map(repr, names[:20]))
+        raise StudyNotFound(f"The storage contains {len(names)} studies. Give the name of one of them: {listed}")
     return names[0]
 
 
@@ -77,16 +86,16 @@ def stored_journal(storage: str, name: str, check: bool = False) -> Iterator[Sql
 @contextmanager
 def stored_study(storage: str, name: str) -> Iterator[StudyView]:
     """Open a study for reading. Errors from a corrupt study become a `ManyarmsError` with advice."""
-    from ..study.view import load_study  # here: long studies are shown without NumPy, which is slow to import
+    from ..study.view import load_study  # here: it imports NumPy, which takes time and long studies do not need
 
     with stored_journal(storage, name) as journal:
         yield load_study(journal, name)
 
 
 def recommendation_of(journal: SqlJournal) -> tuple[Recommendation | None, str | None]:
-    """The recommendation of a study, None if no pull has succeeded, and a note about it for the user, if there is one.
+    """The recommendation of a study, and a note for the user. Either may be None.
 
-    Long studies are not replayed for this: while a study runs, its stored recommendation may be a few pulls old.
+    Long studies are not replayed, so the recommendation of a study that is running may be a few pulls old.
     """
     saved, length = journal.recommendation(), len(journal)
     stored = None if saved is None else stored_recommendation(saved[1])

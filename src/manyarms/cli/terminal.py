@@ -1,4 +1,4 @@
-"""Printing text that may come from somebody else: terminal escapes in it are shown, not executed."""
+"""Prints text that may come from an untrusted file: control characters are shown as escapes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import IO
 
 from ..safe_text import safe_text
 
-_ALLOWED = "\n\t"  # for notes of several lines, such as those with a traceback
+_ALLOWED = "\n\t"  # in notes with several lines, such as a traceback
 
 
 def print_note(note: object) -> None:

@@ -1,4 +1,4 @@
-"""`upgrade`: upgrade a storage that an older version wrote."""
+"""`upgrade`: upgrade a storage that was written by an older version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from .terminal import print_line
 
 def add_command(commands: Any) -> None:
     """Add `upgrade`."""
-    upgrade = commands.add_parser("upgrade", help="upgrade a storage that an older version wrote")
+    upgrade = commands.add_parser(
+        "upgrade",
+        help="upgrade a storage that was written by an older version",
+        description="Upgrade the tables of a storage that was written by an older version of manyarms.",
+    )
     add_storage(upgrade)
     upgrade.set_defaults(command=_upgrade)
 

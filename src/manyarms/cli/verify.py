@@ -19,10 +19,15 @@ from .terminal import print_line
 
 def add_command(commands: Any) -> None:
     """Add `verify`."""
-    verify = commands.add_parser("verify", help="check a stored study; exits with 1 and a list of problems if there are any")
+    verify = commands.add_parser(
+        "verify",
+        help="check a stored study for errors",
+        description="Check a stored study for errors: its events, its decisions and its checkpoints. "
+        "If there are problems, print them and exit with 1.",
+    )
     add_study(verify)
     verify.add_argument(
-        "--quick", action="store_true", help="check everything that is stored, but do not replay the decisions to compare them"
+        "--quick", action="store_true", help="do not replay the decisions, which takes as long as making them did"
     )
     verify.set_defaults(command=_verify)
 

@@ -1,4 +1,4 @@
-"""What happened, in order: the truth of a study."""
+"""The journal of a study: the append-only record of everything that happened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Event", "Journal", "MemoryJournal", "SharedJournal", "open_journal"]
 
 
 def open_journal(storage: str | os.PathLike[str] | Journal | None, name: str, write: bool = True) -> Journal:
-    """The journal of a study: in memory, in a database by URL or path, or one of the user's own."""
+    """Open the journal of a study: in memory, in a database given by URL or path, or the journal that is given itself."""
     if storage is None:
         return MemoryJournal(name)
     if isinstance(storage, os.PathLike):
@@ -29,6 +29,6 @@ def open_journal(storage: str | os.PathLike[str] | Journal | None, name: str, wr
                 f'storage must be a URL such as "sqlite:///study.db", a path, a journal or None, got {storage!r}{lacks}'
             )
         return storage
-    from .sql import SqlJournal  # SQLAlchemy takes a while to import, and a study in memory needs none
+    from .sql import SqlJournal  # here: SQLAlchemy is slow to import, and a study in memory does not need it
 
     return SqlJournal(storage, name, write)

@@ -1,4 +1,4 @@
-"""A connection to a database that is made again when the server goes away."""
+"""A database connection that reconnects when the server goes away."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Work = Callable[[sa.Connection], Result]
 
 _FIRST_PAUSE = 0.1  # seconds before the first attempt to reconnect; each pause is twice the one before
 _LONGEST_PAUSE = 15.0
-_PASSING = ("08", "57", "25P03", "25P04")  # SQLSTATE: connection exception, operator intervention, idle in transaction
+_TEMPORARY = ("08", "57", "25P03", "25P04")  # SQLSTATE: connection exception, operator intervention, idle in transaction
 
 
 class ConnectionLost(Exception):
@@ -27,25 +27,25 @@ class ConnectionLost(Exception):
 
 
 class ConnectionClosed(Exception):
-    """The connection was closed by its owner."""
+    """The connection was closed by its owner, and cannot be used again."""
 
 
-class NotYetFree(Exception):
-    """The server has not yet noticed that an earlier connection was lost; try again."""
+class StillLocked(Exception):
+    """The server still holds the lock for a connection that was lost. Try again."""
 
 
-class LastingConnection:
-    """Runs transactions on one connection, and on a new one when that is lost.
+class PersistentConnection:
+    """Runs transactions on one connection, and on a new one if that is lost.
 
     Args:
-        engine: Makes the connections.
-        location: The database, as it may be shown.
-        patience: How many seconds to reconnect before giving up; 0 means not at all.
+        engine: The engine that makes connections.
+        location: The database, as it is shown in messages, without a password.
+        patience: Seconds to try to reconnect before giving up; 0 means that it never reconnects.
         prepare: Called with each new connection before it is used.
-        clock, sleep: How time is measured and passed.
+        clock, sleep: Functions that measure time and wait.
 
     Attributes:
-        is_closed: Whether it was closed.
+        is_closed: Whether the connection was closed.
     """
 
     def __init__(
@@ -63,27 +63,27 @@ class LastingConnection:
         self.is_closed = False
 
     def connect(self) -> None:
-        """Connect for the first time. A failure is an error at once: the address may be wrong."""
+        """Connect for the first time. A failure is raised at once, because the address may be wrong."""
         self._connect()
 
     def run(self, work: Work[Result]) -> Result:
-        """Do the work in a transaction. Where the connection is lost it is done again, so it must bear that.
+        """Do the work in a transaction. If the connection is lost, the work is repeated, so it must be safe to repeat.
 
         Raises:
             ConnectionLost: The server did not come back.
-            ConnectionClosed: It was closed before.
+            ConnectionClosed: The connection was closed.
         """
         if self.is_closed:
             raise ConnectionClosed
         try:
             return self._once(work)
-        except (DBAPIError, NotYetFree) as error:
+        except (DBAPIError, StillLocked) as error:
             if not is_lost(error):
                 raise
-            return self._again(work, error)
+            return self._retry(work, error)
 
     def close(self) -> None:
-        """Close the connection; it cannot be used any more."""
+        """Close the connection. It cannot be used again."""
         self.is_closed = True
         if self._connection is not None:
             self._connection.close()
@@ -96,33 +96,33 @@ class LastingConnection:
                 return work(connection)
         except BaseException as error:
             if connection.invalidated or is_lost(error):
-                self.drop()  # or it would reconnect by itself, without being prepared
+                self.drop()  # otherwise SQLAlchemy would reconnect without preparing the connection
             elif isinstance(error, SQLAlchemyError):
-                with suppress(Exception):  # a commit that a reader's lock held up leaves its rows pending
+                with suppress(Exception):  # a commit that a reader's lock prevented leaves its rows pending
                     connection.connection.rollback()
             raise
 
-    def _again(self, work: Work[Result], error: Exception) -> Result:
-        """Do the work on a new connection, as soon as there is one."""
+    def _retry(self, work: Work[Result], error: Exception) -> Result:
+        """Reconnect, and do the work on the new connection."""
         if not self._patience:
-            raise ConnectionLost(_said(error)) from error
+            raise ConnectionLost(_message_of(error)) from error
         began = self._clock()
         _warn(
-            f"the connection to {self._location} was lost at {time.strftime('%H:%M:%S')} ({_said(error)}): "
-            f"reconnecting for up to {self._patience:g} s"
+            f"the connection to {self._location} was lost at {time.strftime('%H:%M:%S')} ({_message_of(error)}): "
+            f"trying to reconnect for up to {self._patience:g} s"
         )
         for pause in pauses(self._patience, self._clock):
             self._sleep(pause)
             try:
                 result = self._once(work)
-            except (DBAPIError, NotYetFree) as failure:
+            except (DBAPIError, StillLocked) as failure:
                 if not is_lost(failure):
                     raise
                 error = failure
             else:
-                _warn(f"the connection to {self._location} is back after {self._clock() - began:.2f} s")
+                _warn(f"the connection to {self._location} was restored after {self._clock() - began:.2f} s")
                 return result
-        raise ConnectionLost(f"{_said(error)} (reconnecting for {self._patience:g} s did not help)") from error
+        raise ConnectionLost(f"{_message_of(error)} (gave up reconnecting after {self._patience:g} s)") from error
 
     def _connect(self) -> sa.Connection:
         connection = self._connection = self._engine.connect()
@@ -134,7 +134,7 @@ class LastingConnection:
         return connection
 
     def drop(self) -> None:
-        """Close the connection at once, without waiting for a server that may not answer. The next use makes a new one."""
+        """Close the connection without waiting for a server that may not answer. The next use makes a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.invalidate()
@@ -142,7 +142,7 @@ class LastingConnection:
 
 
 def pauses(patience: float, clock: Callable[[], float]) -> Iterator[float]:
-    """How many seconds to wait before each attempt, until `patience` seconds have passed: twice as long each time."""
+    """Seconds to wait before each attempt, doubled each time, until `patience` seconds have passed."""
     deadline, pause = clock() + patience, _FIRST_PAUSE
     while (left := deadline - clock()) > 0:
         yield min(pause, left)
@@ -150,17 +150,17 @@ def pauses(patience: float, clock: Callable[[], float]) -> Iterator[float]:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the connection was lost or could not be made, so that another one may help."""
-    if isinstance(error, NotYetFree):
+    """Whether the error means that the connection was lost or could not be made, so that reconnecting may help."""
+    if isinstance(error, StillLocked):
         return True
     if not isinstance(error, DBAPIError):
         return False
-    code = getattr(error.orig, "sqlstate", "")  # None if the server did not send the error
+    code = getattr(error.orig, "sqlstate", "")  # None if the error did not come from the server
     unsent = code is None and isinstance(error, OperationalError)
-    return error.connection_invalidated or unsent or (code or "").startswith(_PASSING)
+    return error.connection_invalidated or unsent or (code or "").startswith(_TEMPORARY)
 
 
-def _said(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     return cause_of(error) if isinstance(error, SQLAlchemyError) else str(error)
 
 

@@ -1,4 +1,4 @@
-"""Statements that are run with every append."""
+"""SQL statements that are executed with every append."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sqlalchemy.exc import DBAPIError
 
 
 class DriverStatement:
-    """A statement that SQLite's driver runs directly: SQLAlchemy would take longer over it than SQLite itself.
+    """A statement that SQLite's driver executes directly, because SQLAlchemy would take longer than SQLite itself.
 
-    Other databases are reached over a network, which takes longer than both, and get it from SQLAlchemy.
+    For other databases, which are reached over a network, the overhead is small, and SQLAlchemy executes the statement.
 
     Args:
-        statement: Writes rows; its parameters need no conversion.
-        parameters: Their names, in the order of the values in a row.
-        dialect: Of the database.
+        statement: A statement that writes rows, whose parameters need no conversion.
+        parameters: Names of the parameters, in the order of the values in a row.
+        dialect: Dialect of the database.
     """
 
     def __init__(self, statement: sa.Insert | sa.Update, parameters: Sequence[str], dialect: sa.Dialect) -> None:
@@ -26,7 +26,7 @@ class DriverStatement:
         self._text = str(statement.compile(dialect=dialect)) if dialect.name == "sqlite" else None
 
     def run(self, connection: sa.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Run it for each of the rows, in the transaction of the connection. Its errors are SQLAlchemy's."""
+        """Execute the statement for each row, in the transaction of the connection. Errors are those of SQLAlchemy."""
         if self._text is None:
             connection.execute(self._statement, [dict(zip(self._names, row, strict=True)) for row in rows])
             return

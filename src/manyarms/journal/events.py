@@ -1,4 +1,4 @@
-"""The events of a journal: what they hold, and how they are made from pulls and outcomes."""
+"""Makes the events of a journal from pulls and outcomes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from ..core import Outcome, Pull
 from .protocol import Event
 
-_NOTED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
-"""The fields of an outcome that are written unchanged, unless they are empty."""
+_COPIED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
+"""Fields of an outcome that are written unchanged, unless they are empty."""
 
 
 def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
-    """The event of a pull that was asked for. The config, as JSON, is written with the first pull of an arm only."""
+    """The event of a pull that was asked for. Only the first pull of an arm stores the config, as JSON."""
     data: dict[str, Any] = {"config": config} if is_new else {}
     if is_new and pull.arm.parents:
         data["parents"] = list(pull.arm.parents)
@@ -22,7 +22,7 @@ def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
 def ended_event(outcome: Outcome) -> Event:
     """The event of a pull that ended."""
     data: dict[str, Any] = {}
-    for name in _NOTED:
+    for name in _COPIED:
         if value := getattr(outcome, name):
             data[name] = value
     if outcome.attempts > 1:

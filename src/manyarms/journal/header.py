@@ -1,4 +1,4 @@
-"""The header of a stored study, checked."""
+"""Reads and checks the header of a stored study."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ _VALID: dict[str, Callable[[Any], bool]] = {
     "direction": lambda value: value in ("maximize", "minimize"),
     "bounds": lambda value: value is None or (isinstance(value, list) and len(value) == 2),
 }
-"""What each entry of a header must be."""
+"""For each entry of a header, whether its value is valid."""
 
 
 def stored_header(journal: Journal) -> Mapping[str, Any] | None:
-    """The header of a stored study; None if it is new. `StorageError` if it is not one that a study writes."""
+    """The header of a stored study; None if the study is new.
+
+    Raises:
+        StorageError: An entry is missing or not valid.
+    """
     header = journal.header
     if header is not None:
         for key, is_valid in _VALID.items():

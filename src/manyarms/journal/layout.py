@@ -1,4 +1,4 @@
-"""The tables of a database with studies, and how those of an older layout become today's."""
+"""The tables of a database with studies, and the upgrade of tables that an older version wrote."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LAYOUT = 2
 """The version of the tables below."""
 
 _BATCH = 1000  # rows copied at once
-_MAKING = 7223  # the advisory lock of whoever makes or upgrades the tables in PostgreSQL
+_TABLES_LOCK = 7223  # the advisory lock for creating or upgrading the tables in PostgreSQL
 
 
 class _Plain(sa.types.UserDefinedType[float]):
-    """A column of SQLite without a type: one of its own type for floats turns -0.0 into 0.0."""
+    """A column without a type in SQLite, whose own type for floats turns -0.0 into 0.0."""
 
     cache_ok = True
 
@@ -42,7 +42,7 @@ studies_table = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
     sa.Column("header", sa.Text, nullable=False),
 )
-heads_table = sa.Table(  # apart from the studies, whose headers may be long: it is written with every append
+heads_table = sa.Table(  # its own table, because it is written with every append, and the headers of studies may be long
     "manyarms_heads",
     _tables,
     sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
@@ -80,11 +80,11 @@ _NAMES = tuple(column.name for column in CONTENT)
 
 
 def make_or_check_tables(connection: sa.Connection, url: URL, write: bool) -> None:
-    """Make the tables if there are none; check that they have today's layout, or can be given it by `upgrade`."""
+    """Create the tables if there are none. Check that they have the current layout, or can be upgraded to it."""
     with connection.begin():
         if not sa.inspect(connection).has_table(version_table.name):
             if not write:
-                raise StudyNotFound(f"{shown_url(url)} holds no studies")
+                raise StudyNotFound(f"{shown_url(url)} contains no studies")
             _lock(connection)
             _tables.create_all(connection)
             if connection.execute(sa.select(version_table.c.version)).first() is None:
@@ -109,7 +109,7 @@ def needs_upgrade(connection: sa.Connection) -> bool:
 
 
 def upgrade(connection: sa.Connection) -> None:
-    """Give the tables today's layout, in one transaction. The caller holds the locks of all studies in them."""
+    """Upgrade the tables to the current layout, in one transaction. The caller must hold the locks of all studies."""
     with connection.begin():
         _lock(connection)
         while (found := _version(connection)) != LAYOUT:
@@ -122,18 +122,18 @@ def _version(connection: sa.Connection) -> int:
 
 
 def _lock(connection: sa.Connection) -> None:
-    """Let nobody else make or upgrade the tables until the transaction ends."""
+    """Prevent other processes from creating or upgrading the tables until the transaction ends."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_MAKING})"))
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})"))
     else:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _from_layout_1(connection: sa.Connection) -> None:
-    """Give each study an id, and chain its events. Snapshots are dropped: they can be made again."""
+    """Give each study an id and its events checksums. Snapshots are dropped, because they can be made again."""
     connection.execute(sa.text("ALTER TABLE manyarms_events RENAME TO manyarms_events_1"))
     connection.execute(sa.text("DROP TABLE manyarms_snapshots"))
-    if connection.dialect.name == "postgresql":  # an index keeps its name when its table gets another
+    if connection.dialect.name == "postgresql":  # renaming a table does not rename its index
         connection.execute(sa.text("ALTER INDEX manyarms_events_pkey RENAME TO manyarms_events_1_pkey"))
     _tables.create_all(connection)
     for study, text in connection.execute(sa.select(studies_table.c.id, studies_table.c.header)).all():
@@ -164,4 +164,4 @@ def _rows_of_layout_1(connection: sa.Connection, study: int) -> Iterator[Any]:
 
 
 _UPGRADES: dict[int, Callable[[sa.Connection], None]] = {1: _from_layout_1}
-"""What turns each older layout into the next one."""
+"""For each older layout, the function that upgrades it to the next one."""

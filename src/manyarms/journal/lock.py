@@ -1,4 +1,4 @@
-"""A lock on a file, which the system releases when its holder's process ends."""
+"""A file lock, which the operating system releases when the process that holds it ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LENGTH = 100  # characters of a process id, more than enough
 
 
 class FileLock:
-    """A lock that is held from `acquire` to `release`. The file stays, and says which process took the lock last."""
+    """A lock that is held from `acquire` to `release`. The file remains, and has the id of the last process that held it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -29,7 +29,7 @@ class FileLock:
             self._lock.acquire(blocking=False)
         except filelock.Timeout:
             return self._holder()
-        with suppress(PermissionError):  # Windows lets nobody write to a locked file
+        with suppress(PermissionError):  # Windows does not allow writing to a locked file
             self._path.write_text(str(os.getpid()), encoding="utf-8")
         return None
 

@@ -1,4 +1,4 @@
-"""A journal that lives as long as the process."""
+"""A journal in memory, for studies that are not stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .protocol import Event
 
 
 class MemoryJournal:
-    """Events in a list. What it gives out are copies."""
+    """A journal that keeps events in a list. Returned events are copies."""
 
     def __init__(self, name: str = "study") -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that notice when the other side is gone."""
+"""Connections to PostgreSQL with time limits, so that a lost server or client is noticed."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from ..errors import StorageError
 from .database import shown_url
 from .timeouts import Timeouts, without_timeouts
 
-_CLIENT = {  # for libpq; the URL may say otherwise
+_CLIENT = {  # for libpq; options in the URL take precedence
     "connect_timeout": 10,
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
 }
-_SERVER = {  # for the session, so that a server frees the lock of a client that vanished within about a minute
+_SERVER = {  # for the session, so that the server releases the lock of a lost client within about a minute
     "tcp_keepalives_idle": "30s",
     "tcp_keepalives_interval": "10s",
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "60s",
     "idle_session_timeout": "0",  # a pull may take hours
 }
-_SERVER_FACTOR = 10  # limits of the server in reply timeouts: it also counts the time in which it sends a long journal
+_SERVER_FACTOR = 10  # time limits of the server, in reply timeouts: they include the time to send a long journal
 _LONGEST = 2**31 - 1  # milliseconds
 _SET = (
     "SELECT set_config(name, wanted, false) FROM unnest(%s::text[], %s::text[]) AS session (name, wanted) "
-    "JOIN pg_settings USING (name)"  # older servers lack some
+    "JOIN pg_settings USING (name)"  # older servers do not have all of them
 )
 
 
 def make_postgres_engine(url: URL) -> sa.Engine:
-    """An engine whose connections have time limits on both sides, and an application name that no other engine uses."""
+    """Make an engine whose connections have time limits on both sides and a unique application name."""
     timeouts = Timeouts.of(url)
     options = {key: value for key, value in _CLIENT.items() if key not in url.query} | {"application_name": _unique_name(url)}
     try:
@@ -44,7 +44,7 @@ def make_postgres_engine(url: URL) -> sa.Engine:
     except (NoSuchModuleError, ImportError) as error:
         raise StorageError(f'storage {shown_url(url)} needs a driver: pip install "manyarms[postgresql]" ({error})') from error
     if engine.dialect.driver != "psycopg":
-        raise StorageError(f"storage {shown_url(url)} must be used with the driver psycopg: write postgresql:// in its URL")
+        raise StorageError(f"storage {shown_url(url)} must use the driver psycopg: start its URL with postgresql://")
 
     @sa.event.listens_for(engine, "do_connect")
     def connect(_: Any, __: Any, arguments: list[Any], parameters: dict[str, Any]) -> LimitedConnection:
@@ -63,7 +63,7 @@ def make_postgres_engine(url: URL) -> sa.Engine:
 
 
 def _unique_name(url: URL) -> str:
-    """The application name of an engine's sessions: the one in the URL, and a random number."""
+    """A unique application name for the sessions of an engine: the name in the URL, and a random number."""
     given = str(url.query.get("application_name", "manyarms"))
     return f"{given.encode('ascii', 'replace').decode()[:46]} {secrets.token_hex(8)}"  # the server keeps 63 bytes
 

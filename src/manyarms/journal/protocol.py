@@ -1,4 +1,4 @@
-"""What a journal is: the append-only record of everything that happened in one study."""
+"""The interface of journals: append-only records of everything that happened in a study."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Kind = Literal["asked", "told", "failed", "budget"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One entry. Its number is its place in the journal, from 0.
+    """One entry of a journal. Its number is its position in the journal, starting at 0.
 
     Args:
-        kind: a pull was asked for, told or failed; or the budget was changed.
-        arm, start, stop: which pull.
-        reward: what a told pull returned, in the user's own direction and scale.
-        seconds: how long a told or failed pull took.
-        data: the rest, as JSON: config and parents on an arm's first ask, the context the user gave, metrics, attributes and
-            checkpoint of a told pull, the reason of a failed one, the new budget.
+        kind: Whether a pull was asked for, told or failed, or the budget was changed.
+        arm, start, stop: The pull.
+        reward: Reward of a told pull, in the user's direction and scale.
+        seconds: Duration of a told or failed pull.
+        data: Everything else, as JSON: config and parents with the first pull of an arm, the context given by the user,
+            metrics, attributes and checkpoint of a told pull, the reason of a failed one, or the new budget.
     """
 
     kind: Kind
@@ -33,46 +33,46 @@ class Event:
 
     @property
     def decision(self) -> tuple[Any, ...]:
-        """What was decided and learned, without what differs from run to run: times, and names of files."""
+        """The decision and its reward, without times and file names, which differ between runs."""
         chosen = {key: self.data[key] for key in ("config", "parents", "reason", "budget") if key in self.data}
         return self.kind, self.arm, self.start, self.stop, self.reward, chosen
 
 
 class Journal(Protocol):
-    """The record of one study. Only one process writes it; what `append` returned from is durable."""
+    """The record of one study. Only one process writes it. Events are durable when `append` returns."""
 
     name: str
 
     @property
     def header(self) -> Mapping[str, Any] | None:
-        """What the study was made with; None if it is new."""
+        """The settings that the study was created with; None if it is new."""
 
     def create(self, header: Mapping[str, Any]) -> None:
         """Write the header of a new study."""
 
     def append(self, events: Iterable[Event]) -> None:
-        """Add events at the end, all or none."""
+        """Add events at the end, either all or none of them."""
 
     def events(self, since: int = 0) -> Iterator[Event]:
-        """The events from number `since` on."""
+        """The events, starting with number `since`."""
 
     def __len__(self) -> int:
-        """How many events there are."""
+        """The number of events."""
 
     def snapshot(self) -> tuple[int, str] | None:
-        """The newest snapshot: how many events it covers, and its text."""
+        """The newest snapshot: the number of events it covers, and its text."""
 
     def save_snapshot(self, covered: int, text: str) -> None:
-        """Keep a snapshot in place of the one before."""
+        """Store a snapshot, replacing the previous one."""
 
     def recommendation(self) -> tuple[int, str] | None:
-        """The newest recommendation: how many events it is based on, and its text."""
+        """The newest recommendation: the number of events it is based on, and its text."""
 
     def save_recommendation(self, covered: int, text: str) -> None:
-        """Keep a recommendation in place of the one before, so that readers need not replay the journal to know it."""
+        """Store a recommendation, replacing the previous one, so that readers need not replay the journal."""
 
     def close(self) -> None:
-        """Let another process write."""
+        """Close the journal, so that another process can write it."""
 
 
 @runtime_checkable
@@ -80,7 +80,7 @@ class SharedJournal(Journal, Protocol):
     """A journal with a lock that is released between writes, so that several processes and objects can take turns.
 
     Attributes:
-        yields: Whether a journal that is opened later in the same process may take the lock over while it is not in use.
+        yields: Whether a journal opened later in the same process may take over the lock while it is not in use.
     """
 
     yields: bool
@@ -90,15 +90,15 @@ class SharedJournal(Journal, Protocol):
         """Whether this object holds the lock."""
 
     def acquire(self) -> None:
-        """Take the lock again, and find what others appended meanwhile.
+        """Take the lock again, and read what others appended in the meantime.
 
         Raises:
             StudyLocked: Another process, or another object of this process, holds it.
-            StorageError: The study is no longer there, or is another one.
+            StorageError: The study no longer exists, or was replaced by another one.
         """
 
     def release(self) -> None:
-        """Let others write. The journal can still be read: it has the events that it had when it was released."""
+        """Release the lock. The journal can still be read, up to the events that it had then."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """For as long as it is entered, no other object of this process can take the lock over."""
+        """A context in which no other object of this process can take over the lock."""

@@ -1,6 +1,6 @@
-"""A connection of psycopg that gives up on a server that has stopped answering.
+"""A psycopg connection that stops waiting for a server that does not reply.
 
-Neither TCP keepalives nor a timeout on the server end the wait for a server that is frozen: its kernel still answers.
+Neither TCP keepalives nor timeouts of the server end the wait for a frozen server, because its kernel still answers.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import psycopg
 
 Result = TypeVar("Result")
 Exchange = Generator[Any, Any, Result]
-"""Messages to and from the server, as psycopg waits for them: it yields what to wait for and is sent what became ready."""
+"""A generator that communicates with the server: it yields what to wait for, and is sent what became ready."""
 
 
 class NoReply(psycopg.OperationalError):
-    """The server has sent nothing for too long; the connection is closed."""
+    """The server has not replied in time, and the connection was closed."""
 
 
 class LimitedConnection(psycopg.Connection[Any]):
-    """A connection that is closed, with an error, when the server sends nothing for `reply_timeout` seconds while it should."""
+    """A connection that raises `NoReply` and is closed if the server does not reply for `reply_timeout` seconds."""
 
     reply_timeout = float("inf")
     clock = staticmethod(time.monotonic)
 
     def wait(self, gen: Exchange[Result], *args: Any, **options: Any) -> Result:
-        """Wait for a reply; everything that psycopg sends after connecting waits here."""
+        """Wait for a reply. psycopg calls this for everything that it sends after connecting."""
         try:
             return super().wait(limited(gen, self.reply_timeout, self.clock), *args, **options)
         except NoReply:
@@ -36,9 +36,9 @@ class LimitedConnection(psycopg.Connection[Any]):
 
 
 def limited(exchange: Exchange[Result], seconds: float, clock: Callable[[], float]) -> Exchange[Result]:
-    """The same exchange, ended by `NoReply` once nothing has become ready for so many seconds.
+    """The same exchange, which raises `NoReply` if nothing becomes ready for this many seconds.
 
-    psycopg sends 0 every 0.1 s while nothing is ready; the clock is only read then, because most replies take far less.
+    psycopg sends 0 every 0.1 s while nothing is ready. The clock is only read then, because most replies are much faster.
     """
     ready, silent_since = None, None
     try:

@@ -1,4 +1,4 @@
-"""Journals in a database: SQLite by default, PostgreSQL by its URL."""
+"""Journals in a database: SQLite by default, or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,16 +13,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StorageError, StudyClosed, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
-from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
+from .connection import ConnectionClosed, ConnectionLost, PersistentConnection, Work
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
 from .driver import DriverStatement
-from .layout import (
-    events_table,
-    heads_table,
-    make_or_check_tables,
-    snapshots_table,
-    studies_table,
-)
+from .layout import events_table, heads_table, make_or_check_tables, snapshots_table, studies_table
 from .protocol import Event
 from .storage import upgrade_tables
 from .stored_events import StoredEvents
@@ -30,10 +24,10 @@ from .timeouts import Timeouts
 from .writer_lock import WriterLock
 
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
-_RERUN = "run it again when the server can be reached"
-_OPEN_ANEW = "open it again with ma.Study(...)"
+_RERUN = "run the search again when the server can be reached"
+_OPEN_AGAIN = "open it again with ma.Study(...)"
 _INSERT = events_table.insert(), events_table.c.keys()
-_MOVE = (
+_ADVANCE = (
     heads_table.update()
     .where(heads_table.c.study == sa.bindparam("of"))
     .values(events=sa.bindparam("length"), checksum=sa.bindparam("end")),
@@ -44,33 +38,33 @@ Result = TypeVar("Result")
 
 
 class SqlJournal:
-    """The record of one study in a database. One writer per study; readers open with `write=False` and change nothing.
+    """The record of one study in a database. It has one writer. Readers open it with `write=False`, and change nothing.
 
     Args:
-        url: Such as "sqlite:///study.db" or "postgresql://user@host/base"; a plain path is a SQLite file.
-        name: The name of the study.
-        write: Open for writing; creates the tables if there are none, and upgrades those of an older version.
+        url: URL of the database, such as "sqlite:///study.db" or "postgresql://user@host/base". A plain path is a SQLite file.
+        name: Name of the study.
+        write: Whether to open it for writing, which creates missing tables and upgrades those of an older version.
     """
 
     def __init__(self, url: str, name: str, write: bool = True) -> None:
         self.name = name
         self._url = parse_url(url)
-        self.place = place_of(self._url)  # tells a study from its copies
+        self.place = place_of(self._url)  # distinguishes a study from its copies
         self._write = write
         self._study: int | None = None
         self._header: str | None = None
         self._count = 0
         self._checksum = ""  # of the last event
-        self._stored: StoredEvents | None = None  # None if the study was not created yet
-        self._reconnected = False  # since the last append: nobody knows yet where the journal ends
+        self._stored: StoredEvents | None = None  # None until the study is created
+        self._reconnected = False  # since the last append, so the end of the journal must be looked up
         self._lock = WriterLock(self._url, name)
         if write:
             self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
         self._insert = DriverStatement(*_INSERT, engine.dialect)
-        self._move = DriverStatement(*_MOVE, engine.dialect)
-        self._connection = LastingConnection(engine, self.location, patience, self._prepare)
+        self._advance = DriverStatement(*_ADVANCE, engine.dialect)
+        self._connection = PersistentConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
                 self._connection.connect()
@@ -106,7 +100,7 @@ class SqlJournal:
         def create(connection: sa.Connection) -> int:
             found = connection.execute(sa.select(studies_table).where(studies_table.c.name == self.name)).first()
             if found is not None and found.header == text:
-                return int(found.id)  # by an attempt that was cut off before the server's reply
+                return int(found.id)  # created by an attempt whose reply was lost
             study = int(connection.execute(studies_table.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
             connection.execute(heads_table.insert().values(study=study, events=0, checksum=checksum))
             return study
@@ -132,15 +126,15 @@ class SqlJournal:
         if rows:
             self._insert.run(connection, rows)
             number, checksum = rows[-1][1], rows[-1][-1]
-            self._move.run(connection, [(number + 1, checksum, self._study)])
+            self._advance.run(connection, [(number + 1, checksum, self._study)])
 
     def _unwritten(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """The rows that follow the end of the journal: an attempt that was cut off may have written some, or all."""
+        """The rows that are not in the journal yet. An attempt whose reply was lost may have written some or all of them."""
         query = sa.select(heads_table.c.checksum).where(heads_table.c.study == self._study)
         found = connection.execute(query).scalar()
         checksums = [self._checksum, *(row[-1] for row in rows)]
         if found not in checksums:
-            gone = "it is no longer there" if found is None else f"another process has written to it; {_REOPEN}"
+            gone = "it no longer exists" if found is None else f"another process has written to it; {_REOPEN}"
             raise StorageError(self._cannot("write", gone))
         return rows[checksums.index(found) :]
 
@@ -148,17 +142,21 @@ class SqlJournal:
         return iter(()) if self._stored is None else self._stored.events(since, self._until)
 
     def check(self) -> None:
-        """Compare all events with their checksums. The `StorageError` names the first one that does not match."""
+        """Compare all events with their checksums.
+
+        Raises:
+            StorageError: An event does not match. The message names the first one.
+        """
         if self._stored is not None:
             self._stored.check(self._count, self._until)
 
     def select(self, query: sa.Select[Any]) -> Sequence[Any]:
-        """The rows of a query on the events, without checking the chain: see `totals`."""
+        """The rows of a query on the events. Their checksums are not checked."""
         return self._rows(query)
 
     @property
     def study(self) -> int | None:
-        """The number of the study in its tables; None if it was not created yet."""
+        """The number of the study in the tables; None until it is created."""
         return self._study
 
     @property
@@ -185,7 +183,7 @@ class SqlJournal:
 
     @property
     def yields(self) -> bool:
-        """Whether a journal that is opened later in this process may take the lock over while it is not in use."""
+        """Whether a journal opened later in this process may take over the lock while it is not in use."""
         return self._lock.yields
 
     @yields.setter
@@ -210,18 +208,18 @@ class SqlJournal:
             raise
 
     def release(self) -> None:
-        with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
+        with suppress(SQLAlchemyError):  # the connection was lost, and the lock with it
             self._lock.release()
         if self.dialect == "postgresql":
-            self._connection.drop()  # servers have few to spare, and whoever reads gets another one
+            self._connection.drop()  # connections to a server are limited, and reading opens a new one
 
     def close(self) -> None:
-        with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
+        with suppress(SQLAlchemyError):  # the connection was lost, and the lock with it
             self._lock.release()
         self._connection.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A reader is pickled, or copied, as what opens it again, in another process too."""
+        """Pickle or copy a reader as the arguments that open it again, also in another process."""
         if self._write:
             raise TypeError(
                 f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead"
@@ -229,7 +227,7 @@ class SqlJournal:
         return SqlJournal, (url_to_reopen(self._url, self.place), self.name, False)
 
     def _connect_again(self) -> None:
-        """Make a new connection, which takes the lock, and find the end of the journal."""
+        """Make a new connection, which takes the lock, and look up the end of the journal."""
         if self.place is not None:  # a database in memory would be lost with its connection
             self._check_file()
             self._connection.drop()
@@ -239,10 +237,10 @@ class SqlJournal:
 
     def _check_file(self) -> None:
         if file_identity(self._url) != self._file:
-            raise StorageError(self._cannot("write", f"the file was deleted or replaced since it was opened; {_OPEN_ANEW}"))
+            raise StorageError(self._cannot("write", f"the file was deleted or replaced since it was opened; {_OPEN_AGAIN}"))
 
     def _prepare(self, connection: sa.Connection) -> None:
-        """Make a new connection fit for use: the tables are there, and a writer has its lock."""
+        """Prepare a new connection: create or check the tables, and take the lock if this object writes."""
         self._reconnected, writes = True, self._lock.is_held
         make_or_check_tables(connection, self._url, writes)
         if writes:
@@ -250,12 +248,12 @@ class SqlJournal:
             upgrade_tables(connection, self._url, locked=self.name)
 
     def _snapshot(self, kind: str) -> tuple[int, str] | None:
-        """What was derived from the first events of the journal; None if there is nothing, or it is corrupt."""
+        """A stored snapshot of this kind, and the number of events it covers; None if there is none, or it is corrupt."""
         table = snapshots_table.c
         query = sa.select(table.covered, table.text, table.checksum).where(table.study == self._study, table.kind == kind)
         row = self._first(query)
         if row is None or row.checksum != snapshot_checksum(self._header or "", kind, row.covered, row.text):
-            return None  # it only saves time: everything can be derived again
+            return None  # not an error: a snapshot can always be made again
         return row.covered, row.text
 
     def _save_snapshot(self, kind: str, covered: int, text: str) -> None:
@@ -290,7 +288,11 @@ class SqlJournal:
         self._check_end(row, self._stored)
 
     def _find_again(self) -> None:
-        """Look up how far others have continued the study. `StorageError` if the journal there is not its continuation."""
+        """Look up how far others have continued the study.
+
+        Raises:
+            StorageError: The stored journal does not continue the one that this object knows.
+        """
         known = self._study, self._header, self._count, self._checksum, self._stored
         study, header, count, checksum, stored = known
         self._find()
@@ -301,7 +303,7 @@ class SqlJournal:
             wrong = "it was replaced by an older or another copy"
         if wrong is not None:
             self._study, self._header, self._count, self._checksum, self._stored = known
-            raise StorageError(self._cannot("write", f"{wrong} since it was opened; {_OPEN_ANEW}"))
+            raise StorageError(self._cannot("write", f"{wrong} since it was opened; {_OPEN_AGAIN}"))
 
     def _check_end(self, row: Any, stored: StoredEvents) -> None:
         """Compare the number of events and the last checksum, which the head has, with the last event."""
@@ -309,20 +311,20 @@ class SqlJournal:
         if row.events is None or length > row.events:
             raise self._corrupt(f"event {row.events or 0} was not written by a study")
         if length < row.events:
-            raise self._corrupt(f"event {length} is missing, and so are all {row.events - length} events from there on")
+            raise self._corrupt(f"event {length} and all events after it, {row.events - length} in total, are missing")
         if stored.checksum_before(length) != row.checksum:
             last = f"event {length - 1}" if length else "the header"
-            raise self._corrupt(f"{last} does not match the checksum of the journal's end")
+            raise self._corrupt(f"{last} does not match the checksum at the end of the journal")
 
     def _corrupt(self, what: str) -> StorageError:
-        """The error for a journal that is not as it was written."""
+        """The error for a journal that was changed since it was written."""
         return StorageError(
             f"the journal of study {self.name!r} in {self.location} is corrupt: {what}. Restore the storage from a backup"
         )
 
     @property
     def _until(self) -> int | None:
-        """The number of events that a writer knows of: others may write while the lock is released. None for a reader."""
+        """The number of events that a writer knows, as others may write while the lock is released; None for a reader."""
         return self._count if self._write else None
 
     def _events_of(self, study: int, header: str) -> StoredEvents:
@@ -335,7 +337,7 @@ class SqlJournal:
         return self._run("read", lambda connection: connection.execute(query).first())
 
     def _write_with(self, work: Work[Result]) -> Result:
-        """Write in a transaction, done wholly or not at all; once, however often the connection is lost."""
+        """Write in a transaction, completely or not at all, and only once even if the connection is lost."""
         self._check_writable()
         with self._lock.in_use():
             return self._run("write", work)
@@ -344,7 +346,7 @@ class SqlJournal:
         try:
             return self._connection.run(work)
         except Exception:
-            with self._explained(verb):  # only now: a context manager around every append takes its time
+            with self._explained(verb):  # only on errors: a context manager around every append would be slow
                 raise
 
     def _check_writable(self) -> None:
@@ -359,7 +361,7 @@ class SqlJournal:
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
-        """Turn the database's errors into one that says what was being done, where, and what to do."""
+        """Turn errors of the database into errors that say what failed, where, and what to do."""
         try:
             yield
         except ConnectionClosed:
@@ -393,5 +395,5 @@ def _columns(event: Event) -> tuple[Any, ...]:
 
 
 def _not_found(name: str, location: str, names: list[str]) -> str:
-    known = f"it holds {', '.join(map(repr, names[:10]))}" if names else "it holds none"
+    known = f"it contains {', '.join(map(repr, names[:10]))}" if names else "it contains no studies"
     return f"there is no study {name!r} in {location}: {known}"

@@ -1,4 +1,4 @@
-"""A database as a whole: the names of its studies, and the upgrade of its tables."""
+"""Functions on a whole database: the names of its studies, and the upgrade of its tables."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def study_names(url: str) -> list[str]:
 
 
 def upgrade_storage(url: str) -> bool:
-    """Upgrade the tables of a database to the current layout. Returns False if they have it already."""
+    """Upgrade the tables of a database to the current layout. Returns False if they already have it."""
     parsed = parse_url(url)
     try:
-        study_names(url)  # raises if there are no studies: nothing is written to such a database
+        study_names(url)  # raises if there are no studies, before anything is written
         return False
     except OldLayout:
         pass
@@ -47,15 +47,15 @@ def upgrade_storage(url: str) -> bool:
 
 
 def upgrade_tables(connection: sa.Connection, url: URL, locked: str | None = None) -> bool:
-    """Upgrade the tables if needed, while nobody else writes any of the studies.
+    """Upgrade the tables if needed, after locking all studies.
 
     Args:
-        connection: A connection to the database.
-        url: The URL of the database.
-        locked: The study that the caller has locked already.
+        connection: Connection to the database.
+        url: URL of the database.
+        locked: Name of the study that the caller has already locked.
 
     Returns:
-        Whether they were upgraded.
+        Whether the tables were upgraded.
     """
     if not needs_upgrade(connection):
         return False

@@ -1,4 +1,4 @@
-"""The events of one study in a database, read and compared with their checksums."""
+"""Reads the events of a study from a database, and compares them with their checksums."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .database import cause_of
 from .layout import CONTENT, events_table
 from .protocol import Event
 
-_CHUNK = 1000  # rows per query, so that a reader's lock lasts a few milliseconds
+_CHUNK = 1000  # rows per query, so that a reader holds its lock for a few milliseconds only
 _event = events_table.c
 
 
 class Read(Protocol):
-    """Runs work that reads from the database. Errors of the database become `StorageError`."""
+    """A function that runs work on the database. Errors of the database become `StorageError`."""
 
     def __call__(self, work: Work[Any]) -> Any: ...
 
@@ -30,10 +30,10 @@ class StoredEvents:
     """The events of a study. Each is compared with its checksum before it is used.
 
     Args:
-        study: The number of the study in the tables.
-        header: The header of the study as text, from which the chain of checksums starts.
-        read: Runs work that reads.
-        corrupt: Makes the error for a journal that is corrupt, from what is wrong with it.
+        study: Number of the study in the tables.
+        header: Header of the study as text, with which the chain of checksums starts.
+        read: Function that runs work on the database.
+        corrupt: Function that makes the error for a corrupt journal from a description of the problem.
     """
 
     def __init__(self, study: int, header: str, read: Read, corrupt: Callable[[str], StorageError]) -> None:
@@ -42,16 +42,16 @@ class StoredEvents:
         self._checked = (0, self._first)  # number of events compared with their checksums, and the checksum of the last one
 
     def checksum_before(self, number: int) -> str:
-        """The checksum that the event with this number continues from."""
+        """The checksum of the event before the one with this number, or of the header."""
         if number == 0:
             return self._first
         query = sa.select(_event.checksum).where(_event.study == self._study, _event.number == number - 1)
         return str(self._read(lambda connection: connection.execute(query).scalar()))
 
     def events(self, since: int, until: int | None) -> Iterator[Event]:
-        """The events from number `since` on, up to but not including `until`; None means all.
+        """The events from number `since` up to but not including `until`; None means no limit.
 
-        Those before `since` are compared with their checksums, too: a snapshot may replace them.
+        Events before `since` are compared with their checksums too, because a snapshot may stand for them.
         """
         self.check(since, until)
         for rows in self._rows(since, self.checksum_before(since), until):
@@ -59,14 +59,14 @@ class StoredEvents:
                 yield self._parsed(row)
 
     def check(self, number: int, until: int | None) -> None:
-        """Compare the events before this number with their checksums, unless that was done before."""
+        """Compare the events before this number with their checksums, unless that was already done."""
         if self._checked[0] < number:
             for _ in self._rows(*self._checked, until):
                 if self._checked[0] >= number:
                     return
 
     def _rows(self, number: int, checksum: str, until: int | None) -> Iterator[Sequence[Any]]:
-        """The rows from this number on, in chunks; `checksum` is that of the row before."""
+        """The rows starting with this number, in chunks. `checksum` is that of the row before."""
         query = sa.select(*CONTENT, _event.checksum).where(_event.study == self._study).order_by(_event.number).limit(_CHUNK)
         if until is not None:
             query = query.where(_event.number < until)
@@ -80,7 +80,7 @@ class StoredEvents:
                 raise self._mismatch(number, rows[sound])
 
     def _chunk(self, query: sa.Select[Any], number: int) -> Sequence[Any]:
-        """The rows of a query from this number on. For text that is not UTF-8, the error names the row."""
+        """The rows of a query that starts with this number. If text is not UTF-8, the error names the row."""
         try:
             return self._all(query)
         except StorageError as error:

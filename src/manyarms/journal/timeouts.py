@@ -1,4 +1,4 @@
-"""How long to wait for a database server, as its URL says."""
+"""Time limits for a database server, which its URL can set."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .. import checks
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Two time limits, in seconds, that a PostgreSQL URL may set: `?reply_timeout=30s&reconnect_timeout=10m`.
+    """Two time limits, in seconds, that a PostgreSQL URL can set: `?reply_timeout=30s&reconnect_timeout=10m`.
 
     Args:
-        reply: A server that sends nothing for so long while a reply is due counts as lost.
-        reconnect: How long to reconnect to a server that was lost; 0 means never.
+        reply: Maximum time to wait for a reply; then the connection counts as lost.
+        reconnect: Maximum time to try to reconnect to a server; 0 means that it never reconnects.
     """
 
     reply: float = 30.0
@@ -24,14 +24,14 @@ class Timeouts:
 
     @classmethod
     def of(cls, url: URL) -> Timeouts:
-        """The limits in a URL, or the default ones; a database without a server is never reconnected to."""
+        """The limits in a URL, or the defaults. A database without a server is never reconnected to."""
         if url.get_backend_name() != "postgresql":
             return cls(reconnect=0.0)
         return cls(**{name: _seconds(name, url) for name in ("reply", "reconnect") if f"{name}_timeout" in url.query})
 
 
 def without_timeouts(url: URL) -> URL:
-    """The URL as its driver takes it."""
+    """The URL without these limits, which the driver does not know."""
     return url.difference_update_query(["reply_timeout", "reconnect_timeout"])
 
 

@@ -1,4 +1,4 @@
-"""What a stored study adds up to, computed by its database: for a look at a long study without reading all its events."""
+"""Counts and arms of a stored study, computed by its database, so that commands need not read all events of a long study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core import sign_of
 from .layout import events_table
 from .sql import SqlJournal
 
-_MANY = 500  # values in one query: databases limit them
+_MANY = 500  # values in one query, which databases limit
 _event = events_table.c
 _DETAILS = '", "details": "'
 _RETRAINED = '"retrained": '
@@ -33,7 +33,7 @@ class Totals:
         seconds: Time spent in pulls.
         retrained: Steps trained again because a checkpoint was lost.
         reason: The most frequent reason for a failure; None if no pull failed.
-        budgets: The budget of the study's header first, then each one that replaced it.
+        budgets: The budget in the header of the study, then each one that replaced it.
     """
 
     arms: int
@@ -57,8 +57,8 @@ class StoredArm:
         config: Its config, as JSON.
         steps: Steps it was trained.
         reward: Its last reward; None if it has none.
-        best_reward: Its best reward, of equal ones the last; None if it has none.
-        best_step: The step at which it got that one; 0 if it has none.
+        best_reward: Its best reward; None if it has none.
+        best_step: The last step at which it got its best reward; 0 if it has none.
         last_event: The kind of its last event: "asked" while it is being trained, "told" or "failed".
         checkpoint: The name of what it saved last; None if it saved nothing.
         best_checkpoint: The name of what it saved at its best step; None if it saved nothing then.
@@ -77,7 +77,7 @@ class StoredArm:
 
 
 def totals(journal: SqlJournal) -> Totals:
-    """The counts of the study. All of them are made in one pass over its events."""
+    """The counts of a study, made in one pass over its events."""
     ended = _event.kind.in_(("told", "failed"))
     counts = {kind: sa.func.count().filter(_event.kind == kind) for kind in ("asked", "told", "failed", "budget")}
     sums = {
@@ -103,18 +103,18 @@ def totals(journal: SqlJournal) -> Totals:
 
 
 def arm_count(journal: SqlJournal) -> int:
-    """The number of arms of the study."""
+    """The number of arms of a study."""
     query = sa.select(sa.func.count(sa.distinct(_event.arm))).where(_event.study == journal.study)
     return int(journal.select(query)[0][0])
 
 
 def best_arms(journal: SqlJournal, top: int | None = None, by_mean: bool = False) -> list[StoredArm]:
-    """The arms of the study, the best first.
+    """The arms of a study, best first.
 
     Args:
-        journal: The journal of the study.
-        top: The number of arms; None means all.
-        by_mean: Compare the means of the arms' rewards instead of their best rewards.
+        journal: Journal of the study.
+        top: Number of arms; None means all.
+        by_mean: Whether to compare arms by the mean of their rewards instead of their best reward.
     """
     maximize = (journal.header or {})["direction"] == "maximize"
     mine = _event.study == journal.study
@@ -127,7 +127,7 @@ def best_arms(journal: SqlJournal, top: int | None = None, by_mean: bool = False
         .limit(top)
     )
     ids = dict.fromkeys(arm for (arm,) in journal.select(trained))
-    if top is None or len(ids) < top:  # those without a reward follow
+    if top is None or len(ids) < top:  # arms without a reward follow
         every = sa.select(_event.arm).where(mine, _event.arm.is_not(None)).distinct().order_by(_event.arm)
         ids |= dict.fromkeys(arm for (arm,) in journal.select(every))
     return arms(journal, list(ids)[:top])
@@ -160,12 +160,12 @@ def _arm(arm: int, first: Mapping[str, Any], kind: str, told: list[Any], sign: f
 
 
 def _checkpoint(told: Any) -> str | None:
-    """The name of what a pull saved."""
+    """The name of the checkpoint that a pull saved."""
     return json.loads(told.data).get("checkpoint") if told.data else None
 
 
 def _budgets(journal: SqlJournal) -> list[int | None]:
-    """The budgets that replaced the one of the header."""
+    """The budgets that replaced the one in the header."""
     query = sa.select(_event.data).where(_event.study == journal.study, _event.kind == "budget").order_by(_event.number)
     return [json.loads(data)["budget"] for (data,) in journal.select(query)]
 
@@ -176,9 +176,11 @@ def _retrained(journal: SqlJournal) -> int:
 
 
 def _most_frequent_reason(journal: SqlJournal) -> str:
-    """Grouped by the database, decoded here: not every text that JSON can write is one that every database can read."""
+    """The most frequent reason of failures. Reasons are grouped by the database and decoded here, because not every
+    database can read every JSON text.
+    """
     find = sa.func.strpos if journal.dialect == "postgresql" else sa.func.instr
-    end = find(_event.data, _DETAILS)  # a traceback differs more often than the reason before it
+    end = find(_event.data, _DETAILS)  # without the traceback, which differs more often than the reason before it
     data = sa.case((end > 0, sa.func.substr(_event.data, 1, end)), else_=_event.data)
     query = sa.select(data, sa.func.count(), sa.func.min(_event.number)).group_by(data)
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The lock that makes its holder the only writer of a study."""
+"""The lock that ensures that a study has only one writer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StudyLocked
-from .connection import NotYetFree
+from .connection import StillLocked
 from .database import is_file, place_of, shown_url
 from .lock import FileLock
 
@@ -29,18 +29,18 @@ _USE_THAT = "use that object, or close it first with its close(); load_study ope
 
 
 class WriterLock:
-    """Released by `release`, or when the holder's process or connection ends.
+    """A lock that is held until `release` is called, or the process or connection of its holder ends.
 
-    A lock file beside a SQLite file, an advisory lock in PostgreSQL; a database in memory needs none. Among the objects of one
-    process, a newer one takes the lock over from one that yields it and is not in use: such as the study of a notebook's cell
-    that is run again.
+    It is a lock file next to a SQLite file, and an advisory lock in PostgreSQL. A database in memory needs none. Within one
+    process, a newer object takes over the lock from an older one that yields it and is not in use, for example when a cell of
+    a notebook is run again.
 
     Args:
-        url: The URL of the database.
-        name: The name of the study.
+        url: URL of the database.
+        name: Name of the study.
 
     Attributes:
-        yields: Whether it may be taken over.
+        yields: Whether a newer object of this process may take over the lock.
     """
 
     def __init__(self, url: URL, name: str) -> None:
@@ -48,11 +48,11 @@ class WriterLock:
         self._url, self._name = url, name
         digest = blake2b(name.encode(), digest_size=7).digest()
         self._number = int.from_bytes(digest, "big")
-        file = Path(str(url.database)).resolve() if is_file(url) else None  # through a link it is the same study
+        file = Path(str(url.database)).resolve() if is_file(url) else None  # a link leads to the same study
         path = None if file is None else Path(f"{file}-{digest.hex()[:8]}.lock")
         self._file = None if path is None else FileLock(path)
         self._key = str(path) if path is not None else f"{place_of(url)} {name}" if self._is_on_server else None
-        self._connection: sa.Connection | None = None  # the one that holds the lock, or did
+        self._connection: sa.Connection | None = None  # the connection that holds the lock, or held it last
         self._claimed = False
         self._uses = 0
         self._mutex = threading.Lock()
@@ -60,22 +60,22 @@ class WriterLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this object has the lock, or is about to take it."""
+        """Whether this object holds the lock, or is about to take it."""
         return self._claimed and self._process == os.getpid()
 
     def claim(self, take_over: bool = False) -> None:
-        """Say that this object is going to hold the lock; with `take_over`, instead of an older one of this process."""
+        """Mark this object as the next holder. With `take_over`, an older object of this process may yield the lock to it."""
         self._check_process()
         if take_over and (holder := self._other_holder()) is not None:
             holder._yield()
         self._claimed = True
 
     def acquire(self, connection: sa.Connection) -> None:
-        """Take the lock; again, where it was lost with an earlier connection.
+        """Take the lock, also if it was lost with an earlier connection.
 
         Raises:
-            StudyLocked: Another process, or another object of this process, has it.
-            NotYetFree: The server still keeps it for the earlier connection.
+            StudyLocked: Another process, or another object of this process, holds it.
+            StillLocked: The server still holds it for the earlier connection.
         """
         if self._file is not None:
             process = self._file.acquire() if self._connection is None else None
@@ -88,7 +88,7 @@ class WriterLock:
             _register(self._key, self)
 
     def release(self) -> None:
-        """Let others write. PostgreSQL also does this when the connection is closed."""
+        """Release the lock, so that others can write. PostgreSQL also does this when the connection is closed."""
         self._claimed = False
         connection, self._connection = self._connection, None
         if self._file is not None:
@@ -98,11 +98,15 @@ class WriterLock:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """While it is entered, nothing takes the lock over. `StudyLocked` if something did before."""
+        """A context in which no other object can take over the lock.
+
+        Raises:
+            StudyLocked: This object does not hold the lock.
+        """
         self._check_process()
         with self._mutex:
             if not self._claimed:
-                raise StudyLocked(f"{self._described} is not locked by this object any more: open it again with ma.Study(...)")
+                raise StudyLocked(f"{self._described} is no longer locked by this object: open it again with ma.Study(...)")
             self._uses += 1
         try:
             yield
@@ -111,7 +115,7 @@ class WriterLock:
                 self._uses -= 1
 
     def _is_usable(self, connection: sa.Connection) -> bool:
-        own = self._process == os.getpid()  # not one of the process that this one was forked from
+        own = self._process == os.getpid()  # a forked process must not use the connection of its parent
         return own and not connection.closed and not connection.invalidated
 
     @property
@@ -123,7 +127,7 @@ class WriterLock:
         return f"study {self._name!r} in {shown_url(self._url)}"
 
     def _yield(self) -> None:
-        """Let a newer object of this process have the lock, unless this one is using it."""
+        """Release the lock for a newer object of this process, unless it is in use or may not be taken over."""
         with self._mutex:
             if self.yields and not self._uses and self._claimed:
                 with suppress(SQLAlchemyError):  # the connection is lost, and the lock with it
@@ -133,7 +137,7 @@ class WriterLock:
         if self._process != os.getpid():
             raise StudyLocked(
                 f"{self._described} was opened by process {self._process}, from which this process was forked: "
-                "open it again with ma.Study(...), once that process has released it"
+                "open it again with ma.Study(...) after that process has released it"
             )
 
     def _other_holder(self) -> WriterLock | None:
@@ -141,22 +145,22 @@ class WriterLock:
         return holder if holder is not None and holder is not self and holder.is_held else None
 
     def _acquire_on_server(self, connection: sa.Connection) -> None:
-        """Take the lock. A session whose connection was cut may live on in the server, and is ended first."""
+        """Take the lock. A session whose connection was lost may still exist on the server, and is ended first."""
         again = self._connection is not None
         ended = _end_own_sessions(connection) if again else 0
         if _call(connection, sa.func.pg_try_advisory_lock(self._number)):
             return
         if ended:
-            raise NotYetFree("the server still keeps the study locked for the connection that was lost")
+            raise StillLocked("the server still holds the lock of the study for the connection that was lost")
         if again:
             raise StudyLocked(
                 f"{self._described} was taken over by another process while the connection to it was lost: {_WAIT}"
             )
-        hint = ". If that process lost its connection, the server frees the study within about a minute"
+        hint = ". If that process lost its connection, the server releases the study within about a minute"
         raise self._refusal("is being written by another process", hint)
 
     def _refusal(self, state: str, hint: str = "") -> StudyLocked:
-        """The error that says who holds the lock, and what to do."""
+        """The error that says what holds the lock, and what to do."""
         holder = self._other_holder()
         if holder is None:
             return StudyLocked(f"{self._described} {state}: {_WAIT}{hint}")
@@ -169,7 +173,7 @@ class WriterLock:
 
 
 _guard = threading.Lock()
-_holders: weakref.WeakValueDictionary[str, WriterLock] = weakref.WeakValueDictionary()  # the last to take each lock
+_holders: weakref.WeakValueDictionary[str, WriterLock] = weakref.WeakValueDictionary()  # the last object that took each lock
 
 
 def _register(key: str, lock: WriterLock) -> None:
@@ -184,16 +188,16 @@ def _registered(key: str) -> WriterLock | None:
 
 def _forget_all() -> None:
     global _guard
-    _guard = threading.Lock()  # another thread may have held it
+    _guard = threading.Lock()  # another thread of the parent may have held it
     _holders.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)  # they are held by the process that forked this one
+    os.register_at_fork(after_in_child=_forget_all)  # the parent process holds these locks
 
 
 def _end_own_sessions(connection: sa.Connection) -> int:
-    """End the other sessions of the same engine, which has only one at a time in use; how many there were."""
+    """End the other sessions of this engine, which uses only one at a time. Returns their number."""
     with connection.begin():
         return len(connection.execute(_END_OWN).all())
 

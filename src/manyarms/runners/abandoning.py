@@ -1,4 +1,4 @@
-"""A runner that can abandon the pulls that it runs."""
+"""A runner that can abandon its running pulls."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Abandoning:
         self._collecting = self._abandoned = False
 
     def abandon(self) -> None:
-        """Raise `PullsAbandoned`: at once while waiting for pulls, otherwise when they are next waited for."""
+        """Raise `PullsAbandoned`: immediately while waiting for pulls, otherwise at the start of the next wait."""
         self._abandoned = True
-        if self._collecting:  # elsewhere, an outcome could be recorded in part
+        if self._collecting:  # at other times, an outcome could be recorded only partly
             raise PullsAbandoned
 
     def start(self, function: Function) -> None:

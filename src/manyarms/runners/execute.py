@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checkpoints import commit, committed_size, remove
-from ..checkpoints.recipe import Slice
+from ..checkpoints.retraining import Slice
 from ..checkpoints.state import DamagedCheckpoint
 from ..core import Outcome
 from ..safe_text import storable_text

@@ -20,7 +20,7 @@ import cloudpickle
 from .. import checks
 from ..core import Outcome
 from ..errors import WorkerError
-from .child import kill_group, manner, start_child
+from .child_process import kill_group, manner, start_child
 from .execute import Function
 from .leases import device_leases
 from .protocol import PullsAbandoned

@@ -1,4 +1,4 @@
-"""The protocol of runners."""
+"""The runner protocol."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .task import Task
 
 
 class PullsAbandoned(KeyboardInterrupt):
-    """The pulls in flight are abandoned: they are not recorded, and run again when the study is resumed.
+    """The pulls in flight are abandoned. They are not recorded, and run again when the study is resumed.
 
     Raised by a runner, or by a training function that runs in this process.
     """
 
 
 class Runner(Protocol):
-    """Runs tasks, at most `workers` at once, and returns exactly one outcome for each, whatever happens."""
+    """Runs at most `workers` tasks at a time, and returns exactly one outcome for each task, whatever happens."""
 
     workers: int
 

@@ -165,7 +165,7 @@ class RunningPull(dict[str, Any]):
 def _inside(name: str) -> PurePath:
     """The path of a file to save, relative to the directory of the pull."""
     if not isinstance(name, str):
-        raise TypeError(f"name must be text, got {name!r}")
+        raise TypeError(f"name must be a string, got {name!r}")
     path = PurePath(name)
     if not path.parts or path.anchor or ".." in path.parts or "\0" in name:
         raise ValueError(f'name must be a file inside the directory of the pull, such as "weights.bin", got {name!r}')

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..checkpoints import remove
-from ..checkpoints.recipe import Slice
+from ..checkpoints.retraining import Slice
 from ..core import Pull
 
 

@@ -9,7 +9,7 @@ import traceback
 
 import cloudpickle
 
-from .child import PipeEnd, die_with, ignore_interrupts, pipe_end
+from .child_process import PipeEnd, die_with, ignore_interrupts, pipe_end
 from .execute import execute
 
 READY = "ready"

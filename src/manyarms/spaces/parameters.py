@@ -20,16 +20,16 @@ MUTATION_SIZE = 0.1
 """The standard deviation of a mutation, as a share of the range of a parameter."""
 
 Coordinates = Sequence[float] | NDArray[np.float64]
-"""Some consecutive coordinates of a point of the unit cube."""
+"""Consecutive coordinates of a point in the unit cube."""
 
 _LARGEST_LOG = math.log(sys.float_info.max)
-_ON_STEP = 1e-8  # how far a number may be from an allowed value to count as that value, as a share of the step
+_ON_STEP = 1e-8  # how far a number may be from an allowed value and still count as that value, as a share of the step
 _FINEST = 1e-12  # the smallest step, as a share of the larger bound: below it, rounding would confuse values
 
 
 @runtime_checkable
 class Parameter(Protocol):
-    """One named part of a config."""
+    """A parameter of a config."""
 
     @property
     def dimension(self) -> int:
@@ -37,7 +37,7 @@ class Parameter(Protocol):
 
     @property
     def varies(self) -> bool:
-        """Whether it has more than one value."""
+        """Whether the parameter has more than one value."""
 
     def sample(self, rng: np.random.Generator) -> Any:
         """A random value."""
@@ -46,7 +46,7 @@ class Parameter(Protocol):
         """A different value near this one; the same value if there is no other."""
 
     def crossover(self, a: Any, b: Any, rng: np.random.Generator) -> Any:
-        """A value made from two values."""
+        """A value made from two others."""
 
     def contains(self, value: Any) -> bool:
         """Whether this is one of its values."""
@@ -67,7 +67,7 @@ def copy_of(value: Any) -> Any:
 
 
 def plain(name: str, value: Any) -> Any:
-    """The value of a constant or an option after a round trip through JSON, which must not change it."""
+    """The value of a constant or option after a round trip through JSON, which must not change it."""
     value = value.item() if isinstance(value, np.generic) else value
     try:
         returned = json.loads(json.dumps(value, allow_nan=False))
@@ -76,9 +76,9 @@ def plain(name: str, value: Any) -> Any:
         same = False
     if not same:
         hint = f"; write {list(value)!r}" if isinstance(value, tuple) else ""
-        raise TypeError(f"{name} must survive JSON unchanged (text, number, bool, None, list, dict), got {value!r}{hint}")
+        raise TypeError(f"{name} must survive JSON unchanged (string, number, bool, None, list, dict), got {value!r}{hint}")
     return (
-        returned  # not the value itself: an IntEnum, for example, equals the number that JSON makes of it but has another type
+        returned  # not the value itself: an IntEnum, for example, equals the number that JSON makes of it, but differs in type
     )
 
 
@@ -120,8 +120,8 @@ class Float:
         low: The smallest value.
         high: The largest value.
         log: Draw the logarithm uniformly.
-        step: Distance between values, which are then low, low + step, low + 2 * step, and so on; the last one up to `high`
-            becomes `high`. Not with `log`.
+        step: Distance between values: low, low + step, low + 2 * step, and so on. If the last of these is below `high`, it is
+            replaced by `high`. Cannot be combined with `log`.
 
     >>> rate = Float(1e-5, 1e-1, log=True)
     >>> round(rate.decode([0.5]), 6)
@@ -158,12 +158,13 @@ class Float:
             raise ValueError(f"step must be at least {_FINEST:g} of the larger bound, got {step!r}")
         first, stride = Fraction(repr(low)), Fraction(repr(step))  # as written: 0.1 is one tenth
         last = math.floor((Fraction(repr(high)) - first) / stride + Fraction(_ON_STEP))
+        last += float(first + (last + 1) * stride) <= high  # a large `high` may be rounded by more than that
         parts = math.lcm(first.denominator, stride.denominator)
         vars(self).update(step=step, _places=Int(0, last), _exact=(int(first * parts), int(stride * parts), parts))
         return self._value(last)
 
     def _value(self, place: int) -> float:
-        """The value with this number: 0.3, and not 0.30000000000000004, is the third step of 0.1."""
+        """The value with this number. The third step of 0.1 is 0.3, not 0.30000000000000004."""
         first, stride, parts = self._exact
         return (first + place * stride) / parts  # integers, so that only the result is rounded
 
@@ -246,14 +247,14 @@ class Float:
 class Int:
     """A whole number in [low, high], both included, uniform or, with `log`, nearly uniform in its logarithm.
 
-    Each value has a part of the unit interval, and is encoded as the middle of it.
+    Each value gets a part of the unit interval, and is encoded as the midpoint of that part.
 
     Args:
         low: The smallest value.
         high: The largest value.
         log: Draw the logarithm nearly uniformly.
-        step: Distance between values, which are then low, low + step, low + 2 * step, and so on; the last one up to `high`
-            becomes `high`. Not with `log`. 1 is the same as None.
+        step: Distance between values: low, low + step, low + 2 * step, and so on. If the last of these is below `high`, it is
+            replaced by `high`. Cannot be combined with `log`. 1 is the same as None.
 
     >>> Int(1, 4).encode(1), Int(1, 4).decode([0.99])
     ([0.125], 4)
@@ -322,7 +323,7 @@ class Int:
             return new
         near = value + (1 if move > 0 else -1) * (
             self.step or 1
-        )  # the move was too short to reach another number: take the neighbor
+        )  # the move was too short to reach another number, so take the neighbor
         return near if self.low <= near <= self.high else 2 * value - near
 
     def crossover(self, a: int, b: int, rng: np.random.Generator) -> int:

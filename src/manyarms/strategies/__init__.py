@@ -16,7 +16,7 @@ from .mutant_ucb import MutantUCB
 from .names import strategy_class, strategy_factory
 from .partition_ucb import PartitionUCB
 from .pickers import ERUCB, UCB1, EpsilonGreedy, ExtremeUCB, Picker, Softmax, Uniform
-from .protocol import ExtendedStrategy, Strategy, extended, fresh_copy, is_built_in, kind_of, restart, uses_mean
+from .protocol import ExtendedStrategy, Strategy, extended, fresh_copy, is_built_in, kind_of, uses_mean
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
@@ -53,7 +53,6 @@ __all__ = [
     "fresh_copy",
     "is_built_in",
     "kind_of",
-    "restart",
     "strategy_class",
     "strategy_factory",
     "strategy_repr",

@@ -1,6 +1,6 @@
-"""AdaptiveMutantUCB: Mutant-UCB that need not know the budget, the scale of the rewards or the shape of the learning curves.
+"""AdaptiveMutantUCB: Mutant-UCB without prior knowledge of the budget, the reward scale or the shape of learning curves.
 
-Each decision is a function in `surrogate/rules.py`; the class keeps the counts that they take.
+Each decision is a function in `surrogate/rules.py`. The class only keeps the counts that these functions need.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class AdaptiveMutantUCB:
     2. The arm with the largest score plus exploration bonus is trained for one more slice; a fully trained arm is mutated
        instead. At least every third pull continues a paused arm, because gains can only be learned from such arms.
     3. The search starts with random arms. New arms that are not mutants are made throughout, more and more rarely.
-    4. Where the space encodes its configs, a new arm is mostly the most promising of 64 candidates, as predicted by a Gaussian
+    4. If the space encodes its configs, most new arms are the most promising of 64 candidates, as predicted by a Gaussian
        process from the arms so far.
     5. Some new arms are chosen by the fully trained arms only and trained to completion, because early rewards may mislead.
-       Once one of these is the best of all, most new arms are.
+       Once one of these is the best of all arms, most new arms are chosen this way.
     6. An arm whose curve has turned, so that more training makes it worse, counts as fully trained.
-    7. Where rewards turn out to be repeated measurements of one value, an arm is scored by their mean.
+    7. If rewards turn out to be repeated measurements of one value, an arm is scored by their mean.
     8. The arm with the best reward is recommended; for repeated measurements, the best mean of the fully trained arms.
 
     Args:
-        space: Makes and mutates the arms.
+        space: Search space.
         budget: Total number of steps; None runs until the study stops it.
-        max_steps: The most steps an arm may get.
+        max_steps: Maximum number of steps per arm.
         initial: Number of random arms at the start. Reduced automatically for small budgets.
         exploration: Bonus of an arm chosen once, in units of the spread of the scores (the best minus the median).
         slices: Number of pulls in a full training; at most one for each step.
@@ -89,9 +89,9 @@ class AdaptiveMutantUCB:
         self._scores = ArmScores(self.ledger, len(self.stops), self.exploration, checks.flag("stop_turned", stop_turned))
         self._pulls = 0  # pulls asked for
         self._continued = 0  # pulls asked for that continue a paused arm
-        self._to_completion: set[int] = set()  # arms that are trained to completion
-        self._unfinished: list[int] = []  # those of them that wait for their next slice
-        self._best_completed = -math.inf  # the best reward of those of them that are complete
+        self._to_completion: set[int] = set()  # arms to be trained to completion
+        self._unfinished: list[int] = []  # the ones that are waiting for their next slice
+        self._best_completed = -math.inf  # the best reward of the ones that are complete
         self._best_other = -math.inf  # the best reward of the other complete arms
 
     def ask(self) -> Pull | None:
@@ -155,7 +155,7 @@ class AdaptiveMutantUCB:
         return self.ledger.open(arm, self.stops[slices] - self.ledger.steps[arm.id])
 
     def _finish(self) -> Pull | None:
-        """With less than a full training left, continue the best arm that can still be fully trained; start no new arm."""
+        """With less than a full training left, continue the best arm that can still be fully trained, and start no new arm."""
         ledger = self.ledger
         fitting = [arm for arm in self._scores.paused() if self.max_steps - ledger.steps[arm] <= ledger.left]
         return self._train(ledger.arms[self._scores.best_of(fitting)]) if fitting else None
@@ -169,13 +169,13 @@ class AdaptiveMutantUCB:
         return rules.should_train_to_completion(len(self._to_completion), spent, self.max_steps, share)
 
     def _mutant(self, parent: int) -> Arm:
-        """A mutant of an arm: where the space encodes, mostly the most promising of many candidates."""
+        """A mutant of an arm. If the space encodes its configs, it is usually the most promising of many candidates."""
         if self._generator is not None and self.ledger.rng.random() >= rules.RANDOM_MUTANT_PROBABILITY:
             return self._new_arm(parent)
         return self._random_mutant(parent)
 
     def _new_arm(self, parent: int | None = None) -> Arm:
-        """A mutant of the parent, or an arm without one: where the space encodes, the most promising of many candidates."""
+        """A mutant of the parent, or an arm without one: the most promising of many candidates if the space can encode."""
         if self._generator is None or not len(arms := self._scores.trained()):
             return self._random_arm() if parent is None else self._random_mutant(parent)
         scores = self._scores
@@ -201,7 +201,7 @@ class AdaptiveMutantUCB:
         return self._first_unseen((ledger.space.mutate(config, ledger.rng), (parent,)) for _ in range(MAX_DRAWS))
 
     def _first_unseen(self, options: Iterable[Option]) -> Arm:
-        """The first config that no arm has. If all are known, the space may be exhausted: continue the best paused arm."""
+        """The first config that no arm has yet. If there is none, the space may be exhausted: continue the best paused arm."""
         arm = self.ledger.unseen(options)
         if arm is None and (paused := self._scores.best_paused()) is not None:
             return self.ledger.arms[paused[1]]
@@ -213,7 +213,7 @@ class AdaptiveMutantUCB:
         return arm
 
     def priority(self, arm: int) -> float:
-        """The score: the arm chosen next needs its checkpoint, whether it is trained or mutated."""
+        """The score, because the arm that is chosen next needs its checkpoint, whether it is trained or mutated."""
         return self._scores.priority(arm)
 
     def plan(self) -> list[Phase]:

@@ -20,18 +20,18 @@ from .kit.settings import remember_settings
 
 
 class ASHA:
-    """Promotes an arm whenever one is in the top 1/eta of its rung, the highest rung first; otherwise starts a new random arm.
+    """Promotes any arm in the top 1/eta of its rung, starting at the highest rung; otherwise starts a new random arm.
 
     An arm that is not promoted is paused, not stopped: it may be promoted later, when more arms have reached its rung. A failed
-    arm is the worst of the rung that it was trained for. At the end of the budget, the highest promotion that still fits comes
-    first, then new arms, until fewer steps remain than the first rung has.
+    arm counts as the worst of the rung that it was trained for. Near the end of the budget, the highest promotion that still
+    fits comes first, then new arms, until the remaining steps do not cover the first rung.
 
     Args:
-        space: Makes the arms.
+        space: Search space.
         budget: Total number of steps, at least `max_steps`; None runs until the study stops it.
         max_steps: Steps of the arms that reach the last rung.
         eta: One of `eta` arms is promoted at each rung.
-        min_steps: The fewest steps after which arms are compared. The rungs are those of `SuccessiveHalving`.
+        min_steps: Minimum number of steps before arms are compared. The rungs are those of `SuccessiveHalving`.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import ASHA, Float, Space
@@ -87,11 +87,11 @@ class ASHA:
             self._rungs[level].add(pull.arm.id, settled.reward, self.ledger.rng.random())
 
     def best(self) -> Arm:
-        """The arm with the best reward, however far it was trained."""
+        """The arm with the best reward, regardless of how long it was trained."""
         return self._standings.best()
 
     def priority(self, arm: int) -> float:
-        """Largest for paused arms, which may still be promoted, by their rung and then by their rewards."""
+        """Largest for paused arms, which may still be promoted: by rung, then by reward."""
         return self._standings.priority(arm, again=self.ledger.steps[arm] < self.max_steps)
 
     def plan(self) -> list[Phase]:
@@ -100,12 +100,12 @@ class ASHA:
         return [Phase(name, None if budget is None else budget // self._first, budget)]
 
     def warning(self) -> str | None:
-        """Warns if no arm was fully trained: with a small budget too few arms reach a rung for a promotion."""
+        """Warns if no arm was fully trained. With a small budget, too few arms reach a rung for one to be promoted."""
         ledger = self.ledger
         if ledger.left >= self._first or not ledger.arms or max(ledger.steps) == self.max_steps:
             return None
         return (
-            f"No arm was fully trained, for {self.max_steps} steps. Use a budget of at least {self._ladder.steps}, "
+            f"No arm was fully trained ({self.max_steps} steps). Use a budget of at least {self._ladder.steps}, "
             "or a larger min_steps, so that there are fewer rungs."
         )
 

@@ -21,32 +21,33 @@ from .kit.representation import one_line
 from .pickers import ExtremeUCB, Picker
 from .protocol import ExtendedStrategy, extended, fresh_copy, kind_of, uses_mean
 
-_MIN_FAILURES = 5  # with fewer failures a child is not given up
+_MIN_FAILURES = 5  # a child with fewer failures is always kept
 
 
 def hopeless(failed: int, rewarded: int) -> bool:
-    """Whether a child fails nearly always, so that it is not picked any more."""
+    """Whether a child fails so often that it should no longer be picked."""
     return failed >= _MIN_FAILURES and failed >= 9 * rewarded
 
 
 def child_seed(seed: int, name: str) -> int:
-    """The seed of a child that was given none. It does not depend on the other children."""
+    """The seed for a child without one. It does not depend on the other children."""
     return int(np.random.SeedSequence([seed, zlib.crc32(name.encode())]).generate_state(1)[0])
 
 
 class Cascade:
-    """Lets a picker choose a child strategy for each pull, and tells the reward to both.
+    """Lets a picker choose a child strategy for each pull, and tells both of them the reward.
 
     Configs are `{"algorithm": name of the child, "config": config of the child}`, as in a `Joint` space of the children's
-    spaces. A child that must wait for a reward, or is done, is skipped. A child that fails nearly always is not picked any
-    more, unless all do. The best of the arms that the children recommend is recommended.
+    spaces. A child that must wait for a reward, or is done, is skipped. A child that nearly always fails is no longer picked,
+    unless all children do. The best of the arms that the children recommend is recommended.
 
     Args:
-        children: New strategies of any kind, by name. The cascade uses copies of them. A child with a budget stops there; one
-            without continues as long as the cascade. A child without a seed gets one derived from the cascade's.
+        children: New strategies of any kind, by name. The cascade uses copies of them. A child with a budget stops when it is
+            spent; a child without one continues as long as the cascade. A child without a seed gets one derived from the
+            cascade's.
         picker: Chooses among the children; `ExtremeUCB()` by default. The cascade uses a copy of it.
         budget: Total number of steps; None runs until the study stops it. Each child may spend what is left of it.
-        seed: Random seed of the picker and of the children without a seed.
+        seed: Random seed for the picker, and for children without a seed.
 
     >>> from manyarms import Cascade, ERUCB, Float, MutantUCB, RandomSearch, Space
     >>> near, far = Space(x=Float(0, 0.5)), Space(x=Float(0.5, 1))
@@ -79,8 +80,8 @@ class Cascade:
         self._names = list(self.children)
         self.picker = copy.copy(picker)
         self.picker.start(len(self._names))
-        self._owners: list[tuple[int, int]] = []  # for each arm: the number of its child, and its number there
-        self._arms: list[dict[int, int]] = [{} for _ in self._names]  # for each child: its numbers of arms, mapped to ours
+        self._owners: list[tuple[int, int]] = []  # for each arm: the number of its child, and its own number in that child
+        self._arms: list[dict[int, int]] = [{} for _ in self._names]  # for each child: its arm numbers, mapped to ours
         self._bests: list[float] = []  # the best reward of each arm
         self._totals: list[float] = []  # the sum of the rewards of each arm
         self._counts: list[int] = []  # the number of rewards of each arm
@@ -88,12 +89,12 @@ class Cascade:
         self._failed = [0] * len(self._names)  # the number of failed pulls of each child
 
     def _own_copy(self, name: str, child: ExtendedStrategy) -> ExtendedStrategy:
-        """A copy of a child, which gets a seed derived from the cascade's if it was given none."""
+        """A copy of a child. If it has no seed, it gets one derived from the cascade's seed."""
         seed = self._child_seeds[name]
         return fresh_copy(child, seed=child_seed(self.ledger.seed, name) if seed is None else seed)
 
     def fresh_copy(self, **changes: Any) -> Cascade:
-        """A new cascade of the same children and picker, with another budget or seed if given."""
+        """A new cascade with the same children and picker, and optionally a different budget or seed."""
         children = {name: fresh_copy(child, seed=self._child_seeds[name]) for name, child in self.children.items()}
         given = {"budget": self.settings["budget"], "seed": self.settings["seed"], **changes}
         return Cascade(children, self.picker, **given)
@@ -115,7 +116,7 @@ class Cascade:
         return None
 
     def _able(self) -> list[int]:
-        """The children that may be picked: those that are not hopeless or, if all are, all of them."""
+        """The children that may be picked: those that are not hopeless, or all of them if all are hopeless."""
         places = range(len(self._names))
         return [i for i in places if not hopeless(self._failed[i], self._rewarded[i])] or list(places)
 
@@ -154,7 +155,7 @@ class Cascade:
             self._counts[arm] += 1
 
     def best(self) -> Arm:
-        """The best of the arms that the children recommend; a failed arm only if there is no other."""
+        """The best of the arms that the children recommend; a failed arm only if there are no others."""
         found = [arm for place in range(len(self._names)) if (arm := self._best_of(place)) is not None]
         if not found:
             raise NoResult("no pull has succeeded yet")
@@ -184,12 +185,12 @@ class Cascade:
         return [Phase(f"pulls of {', '.join(self._names)}, chosen by {self.picker}", None, self.ledger.budget)]
 
     def warning(self) -> str | None:
-        """The warnings of the children, and which of them were not picked any more."""
+        """The warnings of the children, and which children were no longer picked."""
         warnings = [f"{name}: {warning}" for name, child in self.children.items() if (warning := child.warning()) is not None]
         for place, name in enumerate(self._names):
             failed, rewarded = self._failed[place], self._rewarded[place]
             if hopeless(failed, rewarded):
-                warnings.append(f"{name}: {failed} of {failed + rewarded} pulls failed, so it was not picked any more.")
+                warnings.append(f"{name}: {failed} of {failed + rewarded} pulls failed, so it was no longer picked.")
         return "\n".join(warnings) or None
 
     def state(self) -> State:
@@ -224,7 +225,7 @@ class Cascade:
 
 @contextmanager
 def _within(ledger: Ledger, left: float) -> Iterator[None]:
-    """Limit a child to the steps that are left, so that it ends as it would alone, for example with a final training."""
+    """Limit a child to the remaining steps, so that it ends as it would on its own, for example with a final training."""
     own = ledger.budget
     if math.isfinite(left):
         ledger.budget = int(min(ledger.left, left)) + ledger.spent
@@ -243,9 +244,9 @@ def _checked(children: Any) -> dict[str, ExtendedStrategy]:
         if not isinstance(name, str):
             raise TypeError(f"the names of children must be strings, got {name!r}")
         if isinstance(child, type) or extended(child) is None:
-            raise TypeError(f"child {name!r} must be a strategy with all attributes of an ExtendedStrategy, got {child!r}")
+            raise TypeError(f"child {name!r} must be a strategy with all the attributes of ExtendedStrategy, got {child!r}")
         if child.ledger.arms:
-            raise ValueError(f"child {name!r} must be a new strategy, got one that has been asked already")
+            raise ValueError(f"child {name!r} must be a new strategy, got one that is already in use")
     if len(set(map(id, children.values()))) < len(children):
         raise ValueError(
             f"each child must be a different strategy, got the same one twice among {', '.join(map(repr, children))}"
@@ -264,7 +265,7 @@ def _joint(children: Mapping[str, ExtendedStrategy]) -> Joint:
 
 
 def _most_steps(children: Mapping[str, ExtendedStrategy], budget: int | None) -> int | None:
-    """The most steps that an arm may get, which the budget must cover; None if a child has no limit."""
+    """Maximum number of steps per arm, which the budget must cover; None if a child has no limit."""
     most = {name: child.ledger.max_steps for name, child in children.items()}
     if budget is not None:
         checks.whole("budget", budget, 1)

@@ -1,4 +1,4 @@
-"""ContextualPartitionUCB: PartitionUCB on the cube of contexts and arms, where the context is how long an arm is trained.
+"""ContextualPartitionUCB: PartitionUCB on the cube of contexts and arms. The context is the number of training steps.
 
 Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", algorithm 2.
 """
@@ -14,20 +14,21 @@ from .kit.settings import remember_settings
 
 
 class ContextualPartitionUCB(ContextualCubeStrategy):
-    """`PartitionUCB` where a schedule decides how many steps the arm of each round is trained.
+    """`PartitionUCB` in which a schedule decides how many steps each new arm is trained for.
 
-    Short trainings are cheap, and show where longer ones are worth their cost. Boxes span steps and configs; only the boxes
+    Short training runs are cheap, and show where longer ones are worth their cost. Boxes span steps and configs; only the boxes
     that contain the steps of the round are compared.
 
-    Each round is a new arm, trained from the start in one pull. If less budget is left than the schedule says, the training
-    is shortened; if less is left than the user asks for, `ask` returns None.
+    Each round is a new arm, trained from the start in one pull. If the remaining budget does not cover a scheduled training
+    run, the run is shortened. If it does not cover a context that the user passes, `ask` returns None.
 
     Args:
-        space: Makes the arms; it must encode its configs.
+        space: Search space. It must have `encode` and `decode`.
         budget: Total number of steps; None runs until the study stops it.
-        max_steps: The most steps an arm may get, and the largest context.
-        schedule: "harmonic" increases to `max_steps` in 30 rounds, again and again; "hyperband" uses the lengths that Hyperband
-            would; a function returns the steps of a round, counted from 1; None: you pass them, as in `ask(context=27)`.
+        max_steps: Maximum number of steps per arm, which is also the largest context.
+        schedule: "harmonic" increases to `max_steps` in 30 rounds, and repeats; "hyperband" uses the lengths that Hyperband
+            would use. A function is called with the number of the round, from 1, and returns the steps. With None, you pass the
+            steps yourself, as in `ask(context=27)`.
         alpha, l, c, s, factor: As in `PartitionUCB`.
         seed: Random seed. The same seed gives the same search.
 

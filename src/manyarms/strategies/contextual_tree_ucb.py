@@ -1,4 +1,4 @@
-"""ContextualTreeUCB: TreeUCB on the cube of contexts and arms, where the context is how long an arm is trained.
+"""ContextualTreeUCB: TreeUCB on the cube of contexts and arms. The context is the number of training steps.
 
 Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", algorithm 4.
 """
@@ -18,24 +18,24 @@ from .tree_ucb import tree_confidence
 
 
 def contextual_confidence(t: int, z: int, v1: float, v2: float, v3: float) -> float:
-    """beta_t in round t, where an arm is trained z steps: v1 sqrt(ln t) + v2 z^v3 (section 3.3.1)."""
+    """beta_t in round t, for an arm trained for z steps: v1 sqrt(ln t) + v2 z^v3 (section 3.3.1)."""
     return tree_confidence(t, v1) + v2 * math.pow(z, v3)
 
 
 class ContextualTreeUCB(ContextualCubeStrategy):
-    """`TreeUCB` where a schedule decides how many steps the arm of each round is trained.
+    """`TreeUCB` in which a schedule decides how many steps each new arm is trained for.
 
-    Short trainings are cheap, and show where longer ones are worth their cost. Leaves span steps and configs; only the leaves
-    that contain the steps z of the round are compared, by mean + (v1 sqrt(ln t) + v2 z^v3) / sqrt(n). Rounds and the budget are
-    as in `ContextualPartitionUCB`.
+    Short training runs are cheap, and show where longer ones are worth their cost. Leaves span steps and configs; only the
+    leaves that contain the steps z of the round are compared, by mean + (v1 sqrt(ln t) + v2 z^v3) / sqrt(n). Rounds and the
+    budget are as in `ContextualPartitionUCB`.
 
     Args:
-        space: Makes the arms; it must encode its configs.
+        space: Search space. It must have `encode` and `decode`.
         budget: Total number of steps; None runs until the study stops it.
-        max_steps: The most steps an arm may get, and the largest context.
+        max_steps: Maximum number of steps per arm, which is also the largest context.
         schedule: As in `ContextualPartitionUCB`.
         v1: Factor of the bonus that grows with the rounds.
-        v2: Factor of the bonus for short trainings, whose rewards may still change.
+        v2: Factor of the bonus for short training runs, whose rewards may still change.
         v3: How that bonus changes with the steps: -2 divides it by their square.
         min_gain, min_leaf, min_split, refit: As in `TreeUCB`.
         seed: Random seed. The same seed gives the same search.

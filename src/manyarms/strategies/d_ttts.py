@@ -32,7 +32,7 @@ _BATCHES = (
 
 
 def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Generator) -> int:
-    """The arm to pull: the number of an arm with posterior Beta(a_i, b_i), or len(a) for an arm that was not sampled yet.
+    """The arm to pull: the number of an arm with posterior Beta(a_i, b_i), or len(a) for an arm that has not been sampled yet.
 
     Args:
         a, b: The parameters of the posteriors of the arms that can be pulled.
@@ -48,7 +48,7 @@ def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Genera
     leader = int(rng.beta(a, b).argmax())
     if rng.random() < beta:
         return leader
-    # If the pseudo-arm wins twice, it is by the same unsampled arm only one time in k.
+    # If the pseudo-arm wins twice, it is the same unsampled arm only one time in k.
     repeat = 1.0 - 1.0 / fresh if fresh and leader == len(a) - 1 else 0.0
     return challenger(a, b, leader, repeat, rng)
 
@@ -87,18 +87,18 @@ class DTTTS:
     it is not the leader.
 
     The posterior of an arm with N pulls and S successes is Beta(1 + S, 1 + N - S). A reward Y in [0, 1] is a success with
-    probability Y. Rewards on another scale are mapped there, all of them again whenever the scale changes. Arms that are not
-    sampled yet count as one pseudo-arm; if it is chosen, a new arm is sampled. An arm in flight is skipped until its reward is
-    told. A pull trains an arm for one more step.
+    probability Y. Rewards on a different scale are mapped to this range, and all of them are mapped again whenever the scale
+    changes. Arms that have not been sampled yet count as one pseudo-arm; if it is chosen, a new arm is sampled. An arm in
+    flight is skipped until its reward is known. A pull trains an arm for one more step.
 
     Args:
-        space: Makes the arms.
+        space: Search space.
         budget: Total number of steps; None runs until the study stops it. No decision depends on it.
         beta: Probability of pulling the leader.
-        max_steps: The most steps an arm may get; None means no limit.
+        max_steps: Maximum number of steps per arm; None means no limit.
         recommend: "optimal" recommends the arm that is most probably the best of those with a reward, "most_pulled" the one
-            with the most rewards, "mean" the one with the largest mean, as if it had two more rewards that average 1/2. Ties
-            are broken by the largest mean.
+            with the most rewards, "mean" the one with the largest mean, computed as if it had two more rewards that average
+            1/2. Ties are broken by the largest mean.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import DTTTS, Float, Space
@@ -178,7 +178,7 @@ class DTTTS:
         self._sums.all[:] = np.bincount(arms, values, n)
 
     def best(self) -> Arm:
-        """The arm chosen by `recommend`; a failed arm only if there is no other."""
+        """The arm chosen by `recommend`; a failed arm only if there are no others."""
         if self._best is None:
             self._best = self._recommended()
         return self.ledger.arms[self._best]
@@ -198,7 +198,7 @@ class DTTTS:
         return 1.0 + successes, 1.0 + pulls - successes
 
     def uses_mean(self, arm: int) -> bool:
-        """Always: the paper treats rewards as repeated measurements of one value."""
+        """Always True, because the paper treats rewards as repeated measurements of one value."""
         return True
 
     def priority(self, arm: int) -> float:
@@ -210,9 +210,7 @@ class DTTTS:
         return float(mean + math.sqrt(mean * (1.0 - mean) / (3.0 + pulls)))
 
     def plan(self) -> list[Phase]:
-        return [
-            Phase("one step of an arm or of a new one, chosen by Thompson sampling", self.ledger.budget, self.ledger.budget)
-        ]
+        return [Phase("one step of a known or new arm, chosen by Thompson sampling", self.ledger.budget, self.ledger.budget)]
 
     def warning(self) -> str | None:
         return None

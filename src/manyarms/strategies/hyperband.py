@@ -26,12 +26,12 @@ def ladders(max_steps: int, eta: int) -> list[Ladder]:
 
 
 class Hyperband(BracketStrategy):
-    """Runs the brackets of `SuccessiveHalving` in turn, from the one with the most cuts to the one where all arms are fully
-    trained, then starts again. Failures and the end of the budget are handled as there.
+    """Runs brackets of `SuccessiveHalving`, from the one with the most cuts to the one where all arms are fully trained, and
+    starts again. Failures and the end of the budget are handled as in `SuccessiveHalving`.
 
     Args:
-        space: Makes the arms.
-        budget: Total number of steps of all brackets, enough for the first one; None runs until the study stops it.
+        space: Search space.
+        budget: Total number of steps of all brackets. It must cover the first one. None runs until the study stops it.
         max_steps: Steps of the arms that reach the last rung (R in the paper).
         eta: One of `eta` arms is promoted at each rung.
         seed: Random seed. The same seed gives the same search.

@@ -1,4 +1,4 @@
-"""∞-UCB-E: a bandit over a fixed number of random models that continues a model as long as it may be the best.
+"""∞-UCB-E: a bandit over a fixed number of random models. It continues a model as long as that model may be the best.
 
 Brégère and Keisler, "A Bandit Approach with Evolutionary Operators for Model Selection", section 3.
 """
@@ -42,7 +42,7 @@ def regret_bound(budget: int, initial: int, delta: float | None = None) -> float
     Args:
         budget: T.
         initial: K, less than the budget.
-        delta: The risk that two arms are too close to be distinguished. By default 1 / K, as in the paper.
+        delta: The probability that two arms are too close to be distinguished. By default 1 / K, as in the paper.
 
     >>> [round(regret_bound(10_000, arms), 3) for arms in (2, 3)]
     [0.834, 6103.663]
@@ -81,20 +81,21 @@ class InfiniteUCBE:
     `initial` random arms are trained for one step each. Then the arm with the largest upper bound is trained for one more step,
     again and again. The arm with the largest mean is recommended.
 
-    An arm in flight is skipped until its reward is told. If no arm can be trained, because there are more workers than arms or
-    all failed or are fully trained, a new random arm is drawn.
+    An arm in flight is skipped until its reward is known. If no arm can be trained, because there are more workers than arms,
+    or because all arms have failed or are fully trained, a new random arm is drawn.
 
-    The defaults are those of the theory, which uses few arms. Many more arms with a small exploration usually find better ones,
-    such as 1000 arms and 0.05 for 10,000 steps.
+    The defaults are those of the theory, which uses few arms. Many more arms and a small `exploration`, such as 1000 arms and
+    0.05 for 10,000 steps, usually find better arms.
 
     Args:
-        space: Makes the arms.
+        space: Search space.
         budget: Total number of steps (T in the paper); None runs until the study stops it, with the defaults for 10,000 steps.
-        initial: Number of random arms at the start (K). By default budget^alpha. Raising the budget later does not change it.
+        initial: Number of random arms at the start (K). By default budget^alpha. Increasing the budget later does not change
+            it.
         exploration: E of the upper bound, for rewards in [0, 1]; for other rewards, in units of their range. By default the
             theory's value for this budget and number of arms.
         alpha: Exponent of the default of `initial`. The theory holds below 1/5.
-        max_steps: The most steps an arm may get; None means no limit.
+        max_steps: Maximum number of steps per arm; None means no limit.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, InfiniteUCBE, Space
@@ -138,7 +139,7 @@ class InfiniteUCBE:
         first = None if ledger.spent < self.initial else bounds.first()
         arm = ledger.sample() if first is None else ledger.arms[first]
         bounds.choose(arm.id)
-        bounds.drop(arm.id)  # in flight: it is ranked again when its reward is told
+        bounds.drop(arm.id)  # in flight: it is ranked again when its reward is known
         return ledger.open(arm, 1)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
@@ -151,11 +152,11 @@ class InfiniteUCBE:
             self._bounds.rank(arm)
 
     def best(self) -> Arm:
-        """The arm with the largest mean; a failed arm only if there is no other."""
+        """The arm with the largest mean; a failed arm only if there are no others."""
         return self.ledger.arms[self._bounds.largest_mean()]
 
     def uses_mean(self, arm: int) -> bool:
-        """Always: the paper treats rewards as repeated measurements of one value."""
+        """Always True, because the paper treats rewards as repeated measurements of one value."""
         return True
 
     def priority(self, arm: int) -> float:

@@ -25,7 +25,7 @@ def linear(trained: int, max_steps: int) -> float:
 
 
 def exponential(trained: int, max_steps: int) -> float:
-    """The paper's other probability: continue until just before the end."""
+    """The paper's second option for this probability: nearly 1 until just before the end."""
     return 1.0 - math.exp(trained - max_steps)
 
 
@@ -36,16 +36,16 @@ class MutantUCB:
     """Continues or mutates the arm with the largest upper bound, one step at a time.
 
     `initial` random arms are trained for one step each. Then the arm with the largest upper bound is chosen again and again: it
-    is trained for one more step or mutated, which becomes more likely the longer it was trained. At the end the arm with the
-    best mean is fully trained.
+    is either trained for one more step or mutated. The longer it has been trained, the more likely it is to be mutated. At the
+    end the arm with the best mean is fully trained.
 
-    An arm in flight can be mutated, but not trained. If it is chosen for training, it is skipped until its reward is told. If
-    no arm can be chosen, because all failed or there are more workers than arms, a new random arm is drawn.
+    An arm in flight can be mutated, but not trained. If it is chosen for training, it is skipped until its reward is known. If
+    no arm can be chosen, because all of them failed or because there are more workers than arms, a new random arm is drawn.
 
     Args:
-        space: Makes and mutates the arms.
+        space: Search space.
         budget: Total number of steps (T in the paper); None runs until the study stops it, without the final training.
-        max_steps: The most steps an arm may get (N).
+        max_steps: Maximum number of steps per arm (N).
         initial: Number of random arms at the start (K). By default a twentieth of the budget.
         exploration: E of the upper bound, for rewards in [0, 1]; for other rewards, in units of their range.
         train_probability: Probability of training the chosen arm rather than mutating it: "linear", "exponential", or a
@@ -90,7 +90,7 @@ class MutantUCB:
                 f"budget must be at least {smallest}: one step for each of {self.initial} initial arms, "
                 f"then max_steps={max_steps} of the best; got {budget}"
             )
-        self._bounds = UpperBounds(self.ledger, self.exploration)  # N_k counts trainings and mutations
+        self._bounds = UpperBounds(self.ledger, self.exploration)  # N_k counts training steps and mutations
         self._finalist: int | None = None
 
     def ask(self) -> Pull | None:
@@ -108,14 +108,14 @@ class MutantUCB:
             self._bounds.drop(arm)
 
     def best(self) -> Arm:
-        """The arm of the final training; before that, the largest mean. A failed arm only if there is no other."""
+        """The finally trained arm; before that, the arm with the largest mean. A failed arm only if there are no others."""
         ledger = self.ledger
         if self._finalist is not None and self._finalist not in ledger.failed:
             return ledger.arms[self._finalist]
         return ledger.arms[self._bounds.largest_mean()]
 
     def _explore(self) -> Pull:
-        self._finalist = None  # there is one already if the budget was raised after the end
+        self._finalist = None  # there is one already if the budget was increased after the end
         if len(self.ledger.arms) < self.initial:
             return self._train(self.ledger.sample())
         while (arm := self._bounds.first()) is not None:
@@ -125,7 +125,7 @@ class MutantUCB:
                 return self._train(self.ledger.mutant(arm))
             if arm not in self.ledger.in_flight:
                 return self._train(self.ledger.arms[arm])
-            self._bounds.drop(arm)  # in flight: it is ranked again when its reward is told
+            self._bounds.drop(arm)  # in flight: it is ranked again when its reward is known
         return self._train(self.ledger.sample())
 
     def _mutates(self, arm: int) -> bool:
@@ -153,7 +153,7 @@ class MutantUCB:
         return self._train(ledger.arms[finalist])
 
     def priority(self, arm: int) -> float:
-        """The upper bound: the arm chosen next needs its checkpoint, whether it is trained or mutated."""
+        """The upper bound, because the arm that is chosen next needs its checkpoint, whether it is trained or mutated."""
         return self._bounds.priority(arm)
 
     def plan(self) -> list[Phase]:
@@ -167,7 +167,7 @@ class MutantUCB:
         ]
 
     def warning(self) -> str | None:
-        """Warns if nearly all steps went to new mutants: with slow curves a mutant never reaches the mean of its parent."""
+        """Warns if nearly all steps went to new mutants. With slow curves, a mutant never reaches the mean of its parent."""
         arms, budget = len(self.ledger.arms), self.ledger.budget
         if (
             budget is None or self.max_steps < 4 or arms <= max(budget / 2, self.initial)
@@ -175,7 +175,7 @@ class MutantUCB:
             return None
         return (
             f"{arms} arms for {budget} steps: mutants crowd out training, as happens when rewards increase slowly. "
-            "Make a step longer, or use AdaptiveMutantUCB, which predicts how rewards will increase."
+            "Use longer steps, or use AdaptiveMutantUCB, which predicts how rewards will increase."
         )
 
     def state(self) -> State:

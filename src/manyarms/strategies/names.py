@@ -19,7 +19,7 @@ SHORT_NAMES = {
 
 
 def strategy_classes() -> dict[str, type[Any]]:
-    """The strategies whose constructors take a space and settings, by class name. `Cascade` is not among them."""
+    """The strategies whose constructors take a space and settings, by class name. This excludes `Cascade`."""
     package = importlib.import_module(__package__)
     classes = {name: getattr(package, name) for name in package.__all__}
     return {
@@ -42,7 +42,7 @@ def strategy_class(name: str) -> type[Any]:
 
 
 def strategy_factory(strategy: str | Callable[..., Strategy]) -> Callable[..., Strategy]:
-    """A function that makes a strategy from a space and settings: a class, found by its name if a name is given."""
+    """A function that makes a strategy from a space and settings. A name is converted to the class with that name."""
     if isinstance(strategy, str):
         return strategy_class(strategy)
     if not callable(strategy):

@@ -15,18 +15,18 @@ from .kit.settings import remember_settings
 class PartitionUCB(CubeStrategy):
     """Draws each arm from the box with the largest upper bound, and splits boxes that are too large for their number of pulls.
 
-    Made for rewards that change smoothly. Each arm is drawn uniformly from its box and fully trained. The upper bound of a box
-    with n pulls is mean + factor beta_t / sqrt(n), where beta_t = alpha c + sqrt((1/2 + 2 s^2)(4 ln t + ln 2)) in round t. A
-    box is halved across its longest side if that side exceeds l (t+1)^(-1/(d+2)) + alpha / sqrt(n), unless the halves would be
-    smaller than the first term.
+    It is meant for rewards that change smoothly with the config. Each arm is drawn uniformly from its box and fully trained.
+    The upper bound of a box with n pulls is mean + factor beta_t / sqrt(n), where beta_t = alpha c + sqrt((1/2 + 2 s^2)(4 ln t
+    + ln 2)) in round t. A box is halved across its longest side if that side exceeds l (t+1)^(-1/(d+2)) + alpha / sqrt(n),
+    unless the halves would be smaller than the first term.
 
     Args:
-        space: Makes the arms; it must encode its configs.
+        space: Search space. It must have `encode` and `decode`.
         budget: Total number of steps; None runs until the study stops it.
         max_steps: Steps of each arm.
         alpha: How much larger a box with one pull may be than a box with many pulls. Smaller values split earlier.
-        l: Size of the smallest boxes at the start, as a share of the cube's side. They shrink with the rounds.
-        c: The Lipschitz constant: how much rewards differ at most from one end of a parameter to the other.
+        l: Size of the smallest boxes at the start, as a share of the cube's side. It decreases with the number of rounds.
+        c: Lipschitz constant: the largest difference in reward between the two ends of a parameter's range.
         s: Standard deviation of the noise in the rewards.
         factor: Factor of beta_t. The theory uses 1, which explores too much in practice.
         seed: Random seed. The same seed gives the same search.

@@ -1,4 +1,4 @@
-"""What a strategy is, and what else it may offer to the study that runs it."""
+"""The strategy protocol, and the optional attributes that let a study do more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .kit.phase import Phase
 class Strategy(Protocol):
     """Chooses which arms to pull, from the rewards so far. Larger rewards are better.
 
-    Many pulls may be in flight, and are told in any order. An `ask` that returns None changes nothing.
+    Many pulls may be in flight, and their rewards may be told in any order. An `ask` that returns None changes nothing.
     """
 
     def ask(self) -> Pull | None:
@@ -40,23 +40,23 @@ class ExtendedStrategy(Strategy, Protocol):
     settings: dict[str, Any]
 
     def priority(self, arm: int) -> float:
-        """How likely the arm is to be pulled again, on any scale. If disk space is short, its checkpoint is kept longer."""
+        """How likely the arm is to be pulled again, on any scale. Checkpoints of arms with low priority are deleted first."""
 
     def plan(self) -> list[Phase]:
         """How the budget will be spent."""
 
     def warning(self) -> str | None:
-        """What the user should know about the search; None if there is nothing."""
+        """A warning about the search for the user; None if there is none."""
 
     def state(self) -> State:
-        """The whole state, including the random generator."""
+        """The complete state, including the random generator."""
 
     def load(self, state: State) -> None:
         """Restore a state that a strategy with the same arguments returned."""
 
 
 def fresh_copy(strategy: ExtendedStrategy, **changes: Any) -> ExtendedStrategy:
-    """A new strategy with the same space and settings, except for the changes. It knows nothing of the original's pulls.
+    """A new strategy with the same space and settings, except for the changes. The pulls of the original are not copied.
 
     >>> from manyarms import Float, RandomSearch, Space
     >>> fresh_copy(RandomSearch(Space(x=Float(0, 1)), budget=20, seed=0), seed=1)
@@ -68,15 +68,8 @@ def fresh_copy(strategy: ExtendedStrategy, **changes: Any) -> ExtendedStrategy:
     return cast(ExtendedStrategy, make(strategy.ledger.space, **{**strategy.settings, **changes}))
 
 
-def restart(strategy: ExtendedStrategy, **changes: Any) -> None:
-    """Deprecated: use `fresh_copy`, which leaves the strategy alone."""
-    fresh = fresh_copy(strategy, **changes)
-    vars(strategy).clear()
-    vars(strategy).update(vars(fresh))
-
-
 def uses_mean(strategy: Strategy, arm: int) -> bool:
-    """Whether an arm is valued by the mean of its rewards, because they are repeated measurements of one value.
+    """Whether an arm is judged by the mean of its rewards, because they are repeated measurements of one value.
 
     False if the strategy has no `uses_mean`: rewards are then points of a learning curve, and the best one counts.
     """
@@ -85,7 +78,7 @@ def uses_mean(strategy: Strategy, arm: int) -> bool:
 
 
 def is_built_in(part: Any) -> bool:
-    """Whether a strategy or picker is part of the library, and not the user's own."""
+    """Whether a strategy or picker is part of the library rather than the user's own."""
     return type(part).__module__.startswith(f"{__package__}.")
 
 

@@ -14,10 +14,10 @@ from .kit.settings import remember_settings
 
 
 class RandomSearch:
-    """Draws budget / max_steps random arms and trains each fully, in one pull.
+    """Draws budget / max_steps random arms, and fully trains each one in a single pull.
 
     Args:
-        space: Makes the arms.
+        space: Search space.
         budget: Total number of steps; None runs until the study stops it.
         max_steps: Steps of each arm.
         seed: Random seed. The same seed gives the same search.

@@ -37,14 +37,14 @@ class SteadyStateEA:
     population is replaced.
 
     Args:
-        space: Makes, mutates and crosses the arms.
-        budget: Total number of steps, enough to train the population; None runs until the study stops it.
+        space: Search space. It must have `crossover`, unless `mutation_only` is true.
+        budget: Total number of steps. It must cover the first population. None runs until the study stops it.
         max_steps: Steps of each arm.
         population: Size of the population (K_EA in the paper). By default the square root of the number of arms that the budget
             covers.
         mutation_only: Mutate one parent instead of crossing two. Needed for spaces without `crossover`.
-        tournament: Number of members drawn to choose a parent, the best of them. With 1 all are equally likely; larger values
-            prefer better members.
+        tournament: Number of members drawn to choose a parent. The best of them becomes the parent. With 1, all members are
+            equally likely; larger values prefer better members.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, Space, SteadyStateEA

@@ -18,18 +18,18 @@ class SuccessiveHalving(BracketStrategy):
     """Trains `initial` random arms a little, the best 1/eta of them eta times as long, and so on; then starts again.
 
     A promoted arm continues from where it was paused. A worker that would have to wait for the last rewards of a rung gets an
-    arm of the next bracket instead. Steps left at the end go to smaller brackets, with a power of eta arms, down to single
-    arms that are fully trained, until fewer than `max_steps` remain. A failed arm is the worst of its rung.
+    arm of the next bracket instead. Steps left at the end go to smaller brackets, whose number of arms is a power of eta, down
+    to single arms that are fully trained, until fewer than `max_steps` remain. A failed arm counts as the worst of its rung.
 
     Args:
-        space: Makes the arms.
-        budget: Total number of steps, enough for one bracket; None runs until the study stops it.
+        space: Search space.
+        budget: Total number of steps. It must cover one bracket. None runs until the study stops it.
         max_steps: Steps of the arms that reach the last rung.
         eta: One of `eta` arms is promoted at each rung.
-        min_steps: The fewest steps after which arms are compared. The rungs are max_steps, max_steps / eta, and so on, rounded
-            down, but not below this.
-        initial: Number of random arms in a bracket. By default one of them reaches the last rung. With fewer, the first rungs
-            are left out.
+        min_steps: Minimum number of steps before arms are compared. The rungs are max_steps, max_steps / eta, and so on,
+            rounded down, but not below this.
+        initial: Number of random arms in a bracket. By default, as many as are needed for one arm to reach the last rung. With
+            fewer, the first rungs are left out.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, Space, SuccessiveHalving

@@ -21,24 +21,25 @@ def tree_confidence(t: int, v: float) -> float:
 
 
 class TreeUCB(CubeStrategy):
-    """Draws each arm from the leaf of a regression tree with the largest upper bound, and splits leaves whose rewards differ.
+    """Draws each arm from the regression-tree leaf with the largest upper bound, and splits leaves whose rewards differ.
 
     Each arm is drawn uniformly from its leaf and fully trained. The upper bound of a leaf with n pulls is
-    mean + v sqrt(ln t) / sqrt(n) in round t. A leaf is split while that makes the rewards within it more alike.
+    mean + v sqrt(ln t) / sqrt(n) in round t. A leaf is split as long as this makes the rewards within it more similar.
 
     Args:
-        space: Makes the arms; it must encode its configs.
+        space: Search space. It must have `encode` and `decode`.
         budget: Total number of steps; None runs until the study stops it.
         max_steps: Steps of each arm.
         v: Factor of the bonus in the upper bound.
-        min_gain: A leaf is split while this lowers the mean absolute error about its mean by at least so much (eta in the
+        min_gain: A leaf is split only if this lowers the mean absolute error about its mean by at least this amount (eta in the
             paper).
-        min_leaf: The fewest rewards a leaf may have. With 1, as in the paper, all bonuses are equal, and the search is greedy:
-            often worse than random search.
-        min_split: The fewest rewards a leaf must have to be split; 5 `min_leaf` by default. With 2 `min_leaf`, the smallest
-            value allowed, all leaves have about the same number of rewards, so that the search is greedy again.
+        min_leaf: Minimum number of rewards in a leaf. With 1, as in the paper, all bonuses are equal, so the search is greedy
+            and often worse than random search.
+        min_split: Minimum number of rewards that a leaf must have to be split. The default is 5 `min_leaf`. With 2 `min_leaf`,
+            the smallest value allowed, all leaves have about the same number of rewards, so the search is greedy again.
         refit: True grows a new tree from all rewards after each reward, as in the paper; this takes more time the more arms
-            there are. "doubling" does so whenever the number of rewards has doubled. False only grows the tree further.
+            there are. "doubling" does so whenever the number of rewards has doubled. False never rebuilds the tree, and only
+            splits it further.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, Space, TreeUCB

@@ -1,4 +1,4 @@
-"""Studies: run a search, resume it, and read a stored one."""
+"""Studies: run a search, resume it, or read a stored one."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -19,7 +19,7 @@ _RUNNER = ("start", "submit", "collect", "now", "close")
 
 
 def check_strategy(strategy: Any) -> None:
-    """Raise an error if it is not a strategy, or if it was used before."""
+    """Raise an error if this is not a strategy, or if it has been used already."""
     if isinstance(strategy, type):
         raise TypeError(f"strategy must be an object such as {strategy.__name__}(space, ...), got the class itself")
     missing = [name for name in ("ask", "tell", "best") if not callable(getattr(strategy, name, None))]
@@ -27,11 +27,11 @@ def check_strategy(strategy: Any) -> None:
         raise TypeError(f"strategy must have the methods ask, tell and best, got {strategy!r} without {missing[0]}")
     known = extended(strategy)
     if known is not None and known.ledger.arms:
-        raise ValueError("strategy must be a new one, got one that was asked already")
+        raise ValueError("strategy must be new, got one that is already in use")
 
 
 def check_checkpoints(checkpoints: Any) -> None:
-    """Raise an error unless it is `Checkpoints`, the path of a directory, or None."""
+    """Raise an error unless this is a `Checkpoints` object, the path of a directory, or None."""
     if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
         if not isinstance(checkpoints, (str, os.PathLike)):
             raise TypeError(f"checkpoints must be a directory, ma.Checkpoints(...) or None, got {checkpoints!r}")
@@ -52,7 +52,7 @@ def check_study(
     checks.one_of("direction", direction, ("maximize", "minimize"))
     limits = None if budget is None else Budget.of(budget)
     if limits is not None and limits.steps is not None:
-        raise ValueError("budget of a Study must be in seconds or cost: give the number of steps to the strategy")
+        raise ValueError("budget of a Study must be in seconds or cost: pass the number of steps to the strategy")
     if origin is not None and not isinstance(origin, Mapping):
         raise TypeError(f"origin must be a dict or None, got {origin!r}")
     return limits, None if bounds is None else checks.interval("bounds", bounds)
@@ -104,7 +104,7 @@ def run_arguments(
 ) -> RunArguments:
     """Check the arguments of `Study.optimize`. Each error names one argument."""
     checks.function("function", function, "pull")
-    own = ProcessRunner(workers, pull_timeout, resources)  # checks these arguments; processes start with the first pull
+    own = ProcessRunner(workers, pull_timeout, resources)  # this checks the arguments; processes start with the first pull
     alone = workers == 1 and pull_timeout is None and resources is None
     if runner is not None and not alone:
         raise _ignored_by_runner(workers, pull_timeout, resources)
@@ -126,10 +126,10 @@ def check_function(function: Function, runner: Runner) -> None:
 
 
 def _ignored_by_runner(workers: int, pull_timeout: Any, resources: Any) -> ValueError:
-    """The error for arguments that a given runner would ignore; it names the first of them."""
+    """The error for arguments that a custom runner would ignore. It names the first of them."""
     given = {"workers": workers if workers != 1 else None, "pull_timeout": pull_timeout, "resources": resources}
     name, value = next((name, value) for name, value in given.items() if value is not None)
-    return ValueError(f"{name} cannot be combined with runner, got {value!r}: set it on the runner, or leave out runner")
+    return ValueError(f"{name} cannot be combined with runner, got {value!r}: set it on the runner, or do not pass a runner")
 
 
 def _checked_verbose(verbose: Any) -> int:

@@ -1,4 +1,4 @@
-"""Counts the events of a journal. The result is the same whether they are counted as they happen or read back."""
+"""Counts the events of a journal. The result is the same whether events are counted as they happen or read back later."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ArmRecord:
         stops: The steps at which its successful pulls ended.
         reward: The reward of its last successful pull, as the function returned it.
         failed: Whether its last pull failed.
-        checkpoint: The name of its newest checkpoint; None if it saves nothing.
-        born_at: Number of steps that its parent had been trained when this arm was created.
+        checkpoint: The name of its newest checkpoint; None if it saved nothing.
+        born_at: Number of steps that its parent had been trained for when this arm was created.
         inherited: Whether its first pull used its parent's saved state.
         seconds: Time that its pulls took, including failed ones.
-        checkpoint_bytes: Size of its newest checkpoint; None if that is not known.
+        checkpoint_bytes: Size of its newest checkpoint; None if unknown.
         metric_names, metric_values: The metrics of its last successful pull.
         total: The sum of its rewards.
         best_reward: The best of its rewards.
@@ -64,7 +64,7 @@ class ArmRecord:
 
     @property
     def steps(self) -> int:
-        """Number of steps that the arm was trained."""
+        """Number of steps that the arm was trained for."""
         return self.stops[-1] if self.stops else 0
 
     @property
@@ -76,7 +76,7 @@ class ArmRecord:
         """The checkpoint with the arm's best state, and its step; the newest one if nothing was saved at the best step.
 
         Args:
-            by_mean: The rewards are repeated measurements of one value, so that the newest state is the best one.
+            by_mean: Whether the rewards are repeated measurements of one value. The newest state is then the best one.
         """
         if by_mean or self.best_checkpoint is None:
             return self.checkpoint, self.steps
@@ -106,11 +106,11 @@ class Counts:
         cost: Cost of those pulls.
         retrained: Steps that were trained again because a checkpoint was lost.
         pulls: Number of successful pulls.
-        reasons: How often pulls failed for each reason.
+        reasons: Number of failed pulls for each reason.
         arms: The record of each arm, by id.
         in_flight: The pulls in flight, by arm, in the order in which they were asked for.
         budget: The newest limits, if they were changed after the study was created: "budget" in steps, "seconds" and "cost".
-            Otherwise None, and the header of the study has the limits.
+            Otherwise None; the limits are then in the header of the study.
     """
 
     def __init__(self, direction: str) -> None:
@@ -179,7 +179,7 @@ class Counts:
         record.inherited = record.inherited or data.get("inherited", False)
         record.checkpoint = name = data.get("checkpoint")
         if "unsaved" in data or (name is not None and not is_name(name)):
-            record.checkpoint = unsaved_name(event.arm, event.stop)  # no such file: the state is trained again if it is needed
+            record.checkpoint = unsaved_name(event.arm, event.stop)  # no such file exists: the state is trained again if needed
         record.checkpoint_bytes = data.get("checkpoint_bytes")
         metrics = data.get("metrics", {})
         record.metric_names, record.metric_values = _shared(tuple(metrics)), tuple(metrics.values())
@@ -194,7 +194,7 @@ class Counts:
             record.best_reward, record.best_step, record.best_checkpoint = reward, record.steps, record.checkpoint
 
     def needed(self) -> set[str]:
-        """The checkpoints that may be loaded again: the newest and best one of each arm, and those that pulls in flight use."""
+        """The checkpoints that may be loaded again: the newest and best one of each arm, and those used by pulls in flight."""
         names = {name for record in self.arms.values() for name in (record.checkpoint, record.best_checkpoint)}
         for flight in self.in_flight.values():
             names |= {flight.previous, flight.parent}
@@ -202,10 +202,10 @@ class Counts:
 
     def clear(self) -> None:
         """Reset all counts."""
-        self.load(Counts("maximize").state(), [])  # the direction is not part of it
+        self.load(Counts("maximize").state(), [])  # the direction stays the same
 
     def state(self) -> dict[str, Any]:
-        """The counts as JSON, without the configs of the arms, which the strategy has."""
+        """The counts as JSON, without the configs of the arms, which are in the state of the strategy."""
         return {
             "totals": [self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls],
             "reasons": dict(self.reasons),
@@ -215,7 +215,7 @@ class Counts:
         }
 
     def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls = state["totals"]
         self.reasons = Counter(state["reasons"])
         self.budget = state["budget"]
@@ -260,7 +260,7 @@ def _record(arm: Arm, row: list[Any]) -> ArmRecord:
 
 
 def _check_name(name: str | None) -> str | None:
-    """Raise an error if the name is not one that a study gives to a checkpoint."""
+    """Raise an error if this cannot be the name of a checkpoint."""
     if name is not None and not is_name(name) and not is_unsaved(name):
         raise ValueError(f"{name!r:.100} is not the name of a checkpoint")
     return name

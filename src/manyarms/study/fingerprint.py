@@ -1,4 +1,4 @@
-"""Fingerprints of data, so that a stored study is not resumed with other data."""
+"""Fingerprints of data, so that a stored study is not resumed with different data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDE = 1_000  # columns
 
 
 def fingerprint(*parts: Any) -> str:
-    """A short text that is the same for equal data, in any process, and almost surely different for other data.
+    """A short string that is the same for equal data, in any process, and almost surely different for different data.
 
     Args:
         parts: Tables, arrays, sparse matrices, plain values, and dicts and lists of these.
@@ -73,7 +73,7 @@ def _feed_frame(digest: Any, frame: Any) -> None:
 
 
 def _feed_wide(digest: Any, frame: Any) -> None:
-    """Add a table with very many columns: its numeric columns all at once, because one by one they take too long."""
+    """Add a table with very many columns: all its numeric columns together, because one at a time would take too long."""
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes])
     digest.update(repr(list(zip(frame.columns, map(str, frame.dtypes), strict=True))).encode())
     _feed_array(digest, frame.loc[:, plain].to_numpy(dtype=float))

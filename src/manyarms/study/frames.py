@@ -50,7 +50,7 @@ def flat_arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, A
 
 
 def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a config by name, those of nested dicts by their path. If a path is already a name, the dict is kept.
+    """The values of a config by name, and those of nested dicts by path. If a path equals an existing name, the dict is kept.
 
     >>> flattened({"lr": 0.1, "model": {"kind": "tree", "depth": 3}, "none": {}})
     {'lr': 0.1, 'model.kind': 'tree', 'model.depth': 3, 'none': {}}

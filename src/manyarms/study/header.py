@@ -1,4 +1,4 @@
-"""The header of a study: the arguments it was made with, which are compared when it is opened again."""
+"""The header of a study: the arguments it was created with, which are compared when it is opened again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..core import new_study_id
 from ..errors import StudyMismatch
 from ..strategies import Strategy, extended, fresh_copy, kind_of
 from ..version import __version__
-from .restore import as_json, described, own_parts
-from .restore import restored_strategy as restored_strategy
+from .restored_strategy import as_json, current_names, described, own_parts
+from .restored_strategy import restored_strategy as restored_strategy
 
 
 def make_header(
@@ -36,21 +36,21 @@ def make_header(
 
 
 def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_given: bool) -> None:
-    """Raise `StudyMismatch` if the study was made with other arguments than those given now."""
+    """Raise `StudyMismatch` if the study was created with different arguments."""
     before, now = _comparable(old), _comparable(new)
     if not seed_given:
         now["seed"] = before["seed"]
-    for key in before:  # a setting that the header does not name is newer than the study: replaying it shows what it changes
+    for key in before:  # a setting that is not in the header is newer than the study; a replay shows whether it matters
         if before.get(key) != now.get(key):
             raise StudyMismatch(
-                f"study {name!r} was made with {key}={before.get(key)!r}, now {key}={now.get(key)!r} is given: "
-                "give the old value to resume it, or another name to start a new study",
+                f"study {name!r} was created with {key}={before.get(key)!r}, but now has {key}={now.get(key)!r}: "
+                "use the old value to resume it, or another name to start a new study",
                 setting=key,
             )
 
 
 def first_strategy(strategy: Strategy, header: Mapping[str, Any]) -> Strategy:
-    """The strategy that the study began with: a fresh copy, with the budget and seed of the header.
+    """The strategy that the study started with: a fresh copy with the budget and seed from the header.
 
     A strategy that cannot be copied is returned as it is.
     """
@@ -61,15 +61,16 @@ def first_strategy(strategy: Strategy, header: Mapping[str, Any]) -> Strategy:
 
 
 def study_name(name: str) -> str:
-    """The name, if any storage, table and page can show it."""
+    """The name, after checking that any storage, table and page can show it."""
     if not isinstance(name, str):
-        raise TypeError(f"name must be text, got {name!r}")
+        raise TypeError(f"name must be a string, got {name!r}")
     if not 1 <= len(name) <= 255 or not name.isprintable():
         raise ValueError(f"name must be 1 to 255 printable characters, got {len(name)}: {name[:80]!r}")
     return name
 
 
 def _comparable(header: Mapping[str, Any]) -> dict[str, Any]:
-    settings = {key: value for key, value in (header["settings"] or {}).items() if key != "budget"}  # which may be changed
+    settings = current_names(header["strategy"], header["settings"] or {})
+    settings.pop("budget", None)  # may be changed
     parts = {key: header[key] for key in ("strategy", "direction", "bounds", "seed")}
     return {**parts, "space": json.dumps(header["space"]), **settings}

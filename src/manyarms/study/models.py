@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoints.assignment import Assignment
-from ..checkpoints.recipe import recipe
+from ..checkpoints.retraining import recipe
 from ..checkpoints.state import SavedState
 from ..errors import CheckpointLost
 from ..runners.execute import Function, retrain
@@ -22,11 +22,11 @@ def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, functi
         counts: The counts of the study.
         assignment: The checkpoints of the study.
         seed: Random seed of the study.
-        function: The training function: it trains the model again if its checkpoint is lost, and reads its own formats.
+        function: The training function. It trains the model again if its checkpoint is lost, and reads custom formats.
     """
     checkpoint, step = assignment.best_state(arm)
     if checkpoint is None:
-        raise CheckpointLost(f"arm {arm} saved nothing: call pull.save(model) in the training function")
+        raise CheckpointLost(f"arm {arm} has no saved model: call pull.save(model) in the training function")
     path = assignment.find_sound(checkpoint)
     if path is not None:
         return _loaded(arm, path, function)
@@ -38,7 +38,7 @@ def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, functi
 
 
 def check_saved_states(function: Function, counts: Counts, assignment: Assignment) -> None:
-    """Call the function's method `check_saved(directory)`, if it has one, with a saved state: it may refuse to continue."""
+    """Call the function's method `check_saved(directory)`, if it has one, with a saved state. It may raise an error."""
     check_saved = getattr(function, "check_saved", None)
     if check_saved is None:
         return
@@ -49,7 +49,7 @@ def check_saved_states(function: Function, counts: Counts, assignment: Assignmen
 
 
 def _loaded(arm: int, checkpoint: Path, function: Function | None) -> Any:
-    """The object that was saved. A function with a format of its own reads it with its method `load_model(directory)`."""
+    """The object that was saved. A function with a custom format reads it with its method `load_model(directory)`."""
     state, own = SavedState(checkpoint), getattr(function, "load_model", None)
     if callable(own):
         return own(state.directory)

@@ -1,4 +1,4 @@
-"""Opens a study: makes or resumes its journal, replays it into the strategy, and finds its checkpoints."""
+"""Opens a study: creates or resumes its journal, replays it into the strategy, and finds its checkpoints."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class OpenStudy:
 
     Attributes:
         journal: The record of everything that happened.
-        header: The arguments that the study was made with, and where its checkpoints are now.
+        header: The arguments that the study was created with, and where its checkpoints are now.
         state: The strategy and the counts, after all events of the journal.
         checkpoints: The saved models.
-        temporary: The directory of the checkpoints, if it is removed when the study is closed.
+        temporary: Directory of checkpoints that is removed when the study is closed, if any.
     """
 
     journal: Journal
@@ -78,19 +78,19 @@ def open_study(
 
 
 def _own_checkpoints(checkpoints: Checkpoints | str | None) -> Checkpoints:
-    """The checkpoints of this study alone: if another study uses the object, one with the same settings."""
+    """The checkpoints object for this study. If another study uses the given object, a new one with the same settings."""
     if not isinstance(checkpoints, Checkpoints):
         return Checkpoints(checkpoints or None)
     return Checkpoints(checkpoints.root, checkpoints.max_bytes) if checkpoints.is_open else checkpoints
 
 
 def _begin(journal: Journal, strategy: Strategy, new: dict[str, Any], root: Path) -> tuple[Strategy, Mapping[str, Any]]:
-    """The strategy as the study began with it, and the header: written if the study is new, else compared."""
+    """The strategy that the study started with, and the header, which is written if the study is new and compared otherwise."""
     header = stored_header(journal)
     if header is None:
         new["checkpoints"] = noted(root, owner_of(journal, new))
         journal.create(new)
-        return strategy, journal.header or new  # a journal of the user's own may not keep all of it
+        return strategy, journal.header or new  # a custom journal may not keep all of it
     known = extended(strategy)
     check_same(journal.name, header, new, seed_given=known is not None and known.settings["seed"] is not None)
     return first_strategy(strategy, header), header

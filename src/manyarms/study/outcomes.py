@@ -27,7 +27,7 @@ class Recorded(Enum):
     """The pull was in flight and failed."""
 
     REPEATED = "repeated"
-    """The pull had ended before, so that its outcome changed nothing."""
+    """The pull had already ended, so its outcome changed nothing."""
 
 
 _TEXTS = ("reason", "details", "checkpoint", "damaged", "unsaved")
@@ -36,13 +36,13 @@ _TEXTS = ("reason", "details", "checkpoint", "damaged", "unsaved")
 def checked_outcome(outcome: Outcome) -> Outcome:
     """The outcome with plain numbers. Raises an error that names the invalid field."""
     if not isinstance(outcome, Outcome):
-        raise TypeError(f"outcomes must be of the class Outcome, got {outcome!r}")
+        raise TypeError(f"outcomes must be Outcome objects, got {outcome!r}")
     _check_pull(outcome.pull)
     return outcome if _is_plain(outcome) else _made_plain(outcome)
 
 
 def _is_plain(outcome: Outcome) -> bool:
-    """Whether all fields are plain and valid, as nearly always. Ten times faster than the full checks."""
+    """Whether all fields are plain and valid, which is nearly always true. Ten times faster than the full checks."""
     reward, seconds, cost = outcome.reward, outcome.seconds, outcome.cost
     return (
         type(outcome.metrics) is dict
@@ -68,7 +68,7 @@ def _is_finite(number: Any) -> bool:
 def _made_plain(outcome: Outcome) -> Outcome:
     for name in _TEXTS:
         if not isinstance(getattr(outcome, name), (str, type(None))):
-            raise TypeError(f"{name} must be text or None, got {getattr(outcome, name)!r}")
+            raise TypeError(f"{name} must be a string or None, got {getattr(outcome, name)!r}")
     if not isinstance(outcome.metrics, Mapping):
         raise TypeError(f"metrics must be a dict of names to numbers, got {outcome.metrics!r}")
     return replace(
@@ -89,7 +89,7 @@ def _made_plain(outcome: Outcome) -> Outcome:
 def _check_pull(pull: Any) -> None:
     whole = isinstance(pull, Pull) and isinstance(pull.arm, Arm) and isinstance(pull.arm.id, Integral)
     if not whole:
-        raise TypeError(f"pull must be one that ask gave, got {pull!r:.200}")
+        raise TypeError(f"pull must be one that ask returned, got {pull!r:.200}")
 
 
 def is_same_config(space: Any, asked: Any, given: Any) -> bool:
@@ -111,6 +111,6 @@ def _text(space: Any, config: Any) -> str | None:
 
 
 def has_ended(record: ArmRecord, pull: Pull) -> bool:
-    """Whether this pull of the arm has ended, as far as its record shows: of failed pulls, it only shows the last."""
+    """Whether this pull of the arm has ended, according to its record, which shows only the last failed pull."""
     told = (pull.start, pull.stop) in pairwise((0, *record.stops))
     return told or (record.failed and pull.start == record.steps)

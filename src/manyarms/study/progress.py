@@ -1,4 +1,4 @@
-"""A live line that shows the progress of a search, on a terminal or in a notebook."""
+"""A live line that shows the progress of a search, in a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Progress:
     def __enter__(self) -> Progress:
         if not self._shown:
             return self
-        from rich.console import Console  # imported late, because it takes a while
+        from rich.console import Console  # imported here because it is slow to import
 
         console = self._console or Console(stderr=True)
         counts = self._study.counts
@@ -45,7 +45,7 @@ class Progress:
         return self
 
     def _open_in_notebook(self) -> None:
-        """Without rich, whose live display needs ipywidgets and shows warnings if they are missing."""
+        """Write to a notebook without rich, whose live display needs ipywidgets and shows warnings if they are missing."""
         from IPython.display import display
 
         self._notebook = display(_plain(""), raw=True, display_id=True)
@@ -62,11 +62,11 @@ class Progress:
 
     @property
     def is_live(self) -> bool:
-        """Whether there is a line on a terminal or in a notebook."""
+        """Whether a live line is shown, in a terminal or in a notebook."""
         return self._bar is not None or self._notebook is not None
 
     def update(self, final: bool = False) -> None:
-        """Show the current state, unless it was shown a moment ago."""
+        """Update the line, unless it was updated a moment ago."""
         now = time.monotonic()
         if not self.is_live or (now < self._next and not final):
             return

@@ -45,7 +45,7 @@ def stored_recommendation(text: str) -> Recommendation | None:
 
 def recommend(strategy: Strategy, counts: Counts) -> Recommendation:
     """The recommendation of the strategy. Raises `NoResult` if no pull has succeeded."""
-    from ..strategies import uses_mean  # here: reading a stored recommendation must not import NumPy
+    from ..strategies import uses_mean  # imported here, because reading a stored recommendation must not import NumPy
 
     arm = strategy.best().id
     return recommended(counts.arms[arm], uses_mean(strategy, arm))

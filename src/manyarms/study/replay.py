@@ -1,4 +1,4 @@
-"""The state of a study, its strategy and its counts, and how it is rebuilt by replaying the journal."""
+"""The state of a study (its strategy and its counts), and how it is rebuilt by replaying the journal."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class StudyState:
         self.counts = Counts(direction)
 
     def begin(self, strategy: Strategy) -> None:
-        """Use this strategy, which has not been asked for anything yet."""
+        """Use this strategy, which must be new."""
         self.strategy = strategy
         self.extended = extended(strategy)
 
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
-        """The next pull of the strategy, with its event for the journal; None if there is none."""
+        """The strategy's next pull, with its event for the journal; None if there is none."""
         pull = self.strategy.ask() if context is None else cast(Any, self.strategy).ask(context=context)
         if pull is None:
             return None
@@ -95,7 +95,7 @@ class StudyState:
                 self.learn(event)
 
     def _load_or_begin_again(self, text: str) -> None:
-        """Load a snapshot. If it cannot be read, the whole journal is replayed instead."""
+        """Load a snapshot. If it cannot be read, the entire journal is replayed instead."""
         assert self.extended is not None
         try:
             self.load(text)
@@ -109,11 +109,11 @@ class StudyState:
             now = "nothing" if answer is None else describe(answer[1])
             raise StudyMismatch(
                 f"event {number} of the journal asks for {describe(event)}, but the strategy now asks for {now}: "
-                "the study was made with another space, strategy or version of the library"
+                "the study was created with a different space, strategy or version of the library"
             )
 
     def state(self) -> str:
-        """The whole state as JSON text, with arrays in base64."""
+        """The complete state as JSON text, with arrays in base64."""
         assert self.extended is not None
         return json.dumps({"counts": self.counts.state(), "strategy": self.extended.state()}, default=_write_array)
 
@@ -138,7 +138,7 @@ def _bounded(low: float, high: float, sign: float) -> Bounded:
 def _write_array(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return {"__array__": value.dtype.str, "data": base64.b64encode(value.tobytes()).decode()}
-    raise TypeError(f"a strategy's state must be JSON and arrays, got {type(value).__name__}")
+    raise TypeError(f"a strategy's state must consist of JSON values and arrays, got {type(value).__name__}")
 
 
 def _read_array(value: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""One call of `Study.optimize`: runs pulls until the search ends, and shows how it goes."""
+"""One call of `Study.optimize`: runs pulls until the search ends, and shows the progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Run:
     """One call of `Study.optimize`.
 
     Args:
-        study: The study, for callbacks and for what is shown.
+        study: The study, for callbacks and for the progress display.
         arguments: The arguments of `optimize`.
     """
 
@@ -40,7 +40,7 @@ class Run:
         self._stopped = True
 
     def run(self, function: Function, writer: StudyWriter) -> None:
-        """Run pulls until the budget is spent, the time is up, or it is stopped."""
+        """Run pulls until the budget is spent, the time is up, or the search is stopped."""
         arguments, limits = self._arguments, writer.limits
         budget = None if limits is None or limits.seconds is None else float(limits.seconds)
         runner = Abandoning(arguments.runner)

@@ -18,21 +18,21 @@ logger = logging.getLogger("manyarms")
 logger.addHandler(logging.NullHandler())  # without it, Python would print warnings even if verbose=0
 
 _STATUS_EVERY = 60.0  # seconds between two lines on the progress of the search
-_BEST_EVERY = 1.0  # seconds between two lines on a new best, of which a fast search finds hundreds at first
-_MOST_REASONS = 20  # warnings in one search, because each pull may fail for another reason
+_BEST_EVERY = 1.0  # seconds between two lines about a new best reward, because a fast search finds hundreds at first
+_MOST_REASONS = 20  # maximum number of warnings in one search, because each pull may fail for a different reason
 _LONGEST = 500  # characters of a config
 
 
 class SearchLog:
-    """Logs the start and the end of a search, its progress about once a minute, each new best, and why pulls fail.
+    """Logs the start and the end of a search, its progress about once a minute, each new best reward, and why pulls fail.
 
     Lines are written when pulls end. They go to the logger "manyarms": each pull at level DEBUG, failures at WARNING, the
-    rest at INFO. They can also be shown on standard error, unless logging is configured: then its handlers decide.
+    rest at INFO. They can also be shown on standard error. If logging is configured, its handlers decide instead.
 
     Args:
         study: The search.
         shown: The lowest level to show on standard error; None shows nothing.
-        clock: Gives the time in seconds, from any start.
+        clock: Returns the time in seconds, from any start.
     """
 
     def __init__(self, study: StudyView, shown: int | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,7 +56,7 @@ class SearchLog:
         return self
 
     def update(self, outcomes: Iterable[Outcome]) -> None:
-        """Log what is new after these outcomes. Takes the same time for any number of arms."""
+        """Log what is new after these outcomes. The time this takes does not depend on the number of arms."""
         for outcome in outcomes:
             self._note(outcome)
         now = self._clock()
@@ -86,13 +86,13 @@ class SearchLog:
             self._best, self._news = outcome.reward, outcome
 
     def _log_reason(self, outcome: Outcome) -> None:
-        """Log a failure, the first time that it has this reason."""
+        """Log a failure if its reason is new."""
         reason = outcome.reason or "no reason given"
         if reason in self._reasons or len(self._reasons) > _MOST_REASONS:
             return
         self._reasons.add(reason)
         if len(self._reasons) > _MOST_REASONS:
-            self._log(logging.WARNING, "pulls fail for more reasons, which are not logged: see study.counts.reasons")
+            self._log(logging.WARNING, "pulls also fail for other reasons, which are not logged: see study.counts.reasons")
         else:
             self._log(logging.WARNING, f"a pull of arm {outcome.pull.arm.id} failed: {reason}")
 
@@ -129,7 +129,7 @@ class SearchLog:
         return logger.isEnabledFor(level) or (self._screen is not None and level >= self._screen.level)
 
     def _log(self, level: int, message: str) -> None:
-        """Log one line, safe to show on a terminal."""
+        """Log one line that is safe to show in a terminal."""
         if not self._is_wanted(level):
             return
         line = safe_text(f"{self._study.name}: {message}")
@@ -168,7 +168,7 @@ def is_set_up(logger: logging.Logger) -> bool:
 class _Screen(logging.StreamHandler[TextIO]):
     """Writes to the current standard error. It belongs to one search and is never added to a logger.
 
-    Searches that run at once in threads therefore do not repeat each other's lines, and nothing has to be undone.
+    Searches that run in several threads therefore do not repeat each other's lines, and nothing has to be undone.
     """
 
     def __init__(self, level: int) -> None:

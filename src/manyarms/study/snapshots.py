@@ -1,4 +1,4 @@
-"""What a study stores beside its journal so that opening it is fast: snapshots of its state, and its recommendation."""
+"""Snapshots of the state of a study, and its recommendation. They are stored with the journal, so that opening it is fast."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .recommendation import recommend
 from .replay import StudyState
 
 _SNAPSHOT_EVERY = 20_000  # events before the first snapshot; later ones follow after half as many events as there are
-_SNAPSHOT_LAST = 2_000  # events since the last snapshot that make another one at the end of a run worthwhile
+_SNAPSHOT_LAST = 2_000  # number of events since the last snapshot that makes another one worthwhile at the end of a run
 _RECOMMENDATION_EVERY = 1_000  # events; in a long study, 2 % of its events
 
 
 class Snapshots:
-    """Stores snapshots and recommendations when they are due. If that fails, nothing is lost: the journal is enough.
+    """Stores snapshots and recommendations when they are due. If that fails, nothing is lost, because the journal is enough.
 
     Args:
         journal: Where to store them.
@@ -27,7 +27,7 @@ class Snapshots:
         self.restart()
 
     def restart(self) -> None:
-        """Count the events until the next snapshot from here."""
+        """Start counting events until the next snapshot."""
         self._snapshot_covers = self._recommendation_covers = self._counts.events
 
     def save_due(self) -> None:
@@ -39,13 +39,13 @@ class Snapshots:
             self.save_recommendation()
 
     def save_last(self) -> None:
-        """Store what makes the next opening fast, at the end of a run."""
+        """Store a snapshot and the recommendation at the end of a run, so that the study opens fast next time."""
         if self._counts.events - self._snapshot_covers >= _SNAPSHOT_LAST:
             self.save_snapshot()
         self.save_recommendation(again=True)
 
     def save_snapshot(self) -> None:
-        """Store the state of the study, if its strategy can give it."""
+        """Store the state of the study, if its strategy has `state`."""
         if self._state.extended is None:
             return
         self._snapshot_covers = self._counts.events

@@ -1,4 +1,4 @@
-"""The study: one search, from its first pull to its trained model."""
+"""A study: one search, from the first pull to the trained model."""
 
 from __future__ import annotations
 
@@ -30,22 +30,23 @@ Callback = Callable[["Study", Outcome], object]
 
 
 class Study(StudyView):
-    """One search: its space, strategy, seed, budget, and the journal of everything that happened.
+    """One search: its space, strategy, seed and budget, and the journal of everything that happened.
 
     If the storage already holds a study with this name, it is resumed: the journal is replayed into the strategy, and pulls
     that were in flight run again.
 
-    Only one object at a time writes a stored study. It takes the lock when it is opened, and releases it when `optimize`
-    returns or raises, and on `close`. A study without the lock can still be read: `best()`, `best_model()`, tables, `plan()`.
-    `ask`, `tell` and `optimize` take the lock again and first replay what others wrote meanwhile; while another process has
-    it, they raise `StudyLocked`. In one process, opening a study again takes the lock over from an object that is not inside
-    `optimize`, so that a notebook cell can be run twice.
+    Only one object at a time can write to a stored study. A study acquires the lock when it is opened, and releases it when
+    `optimize` returns or raises, and on `close`. Without the lock, it can still be read with `best()`, `best_model()`, `plan()`
+    and the tables. `ask`, `tell` and `optimize` acquire the lock again and first replay what others wrote in the meantime. If
+    another process holds the lock, they raise `StudyLocked`. Within one process, opening a study again takes over the lock from
+    an object that is not inside `optimize`, so a notebook cell can be run twice.
 
     Args:
         strategy: A new strategy. To resume a study, one with the same arguments; its budget may differ.
         storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
         name: Name of the study in the storage.
-        checkpoints: Where models are saved: a directory, or `Checkpoints` to limit the disk too. By default beside the storage.
+        checkpoints: Where models are saved: a directory, or `Checkpoints` to limit the disk space too. By default, next to the
+            storage.
         direction: "maximize" or "minimize" the reward.
         bounds: The lowest and highest possible reward, if they are known. Otherwise the scale is learned.
         budget: Limits in seconds or cost, in addition to the strategy's budget in steps.
@@ -83,7 +84,7 @@ class Study(StudyView):
         self.direction = direction
         self.seed: int = opened.header["seed"]
         self._function: Function | None = None
-        self._run: Run | None = None  # only while `optimize` runs: a lasting cycle would keep a dropped study alive
+        self._run: Run | None = None  # set only while `optimize` runs: a permanent cycle would keep a dropped study alive
         self.interrupted = False
         lasting = not isinstance(opened.journal, MemoryJournal)
         self._assignment = Assignment(opened.checkpoints, opened.state, self.seed, lasting)
@@ -93,7 +94,7 @@ class Study(StudyView):
 
     @property
     def strategy(self) -> Strategy:
-        """The strategy as it is now. A resumed study has a copy of the one that it was opened with."""
+        """The strategy in its current state. A resumed study has a copy of the one that it was opened with."""
         return self._state.strategy
 
     def ask(self, context: int | None = None) -> Pull | None:
@@ -102,7 +103,7 @@ class Study(StudyView):
         Pulls that were in flight when the study was last closed come first.
 
         Args:
-            context: Passed to a strategy whose user chooses it, such as `ContextualTreeUCB` with `schedule=None`.
+            context: Passed on to a strategy that expects one, such as `ContextualTreeUCB` with `schedule=None`.
         """
         return self._writer.ask(context)
 
@@ -134,8 +135,8 @@ class Study(StudyView):
             function: The training function, by default the one used last. It trains the model again if it was deleted.
 
         Raises:
-            CheckpointLost: The arm saved neither an object nor files that the function can read, or what it saved was
-                deleted and there is no function.
+            CheckpointLost: The arm saved neither an object nor files that the function can read, or its checkpoint was deleted
+                and there is no function to train it again.
         """
         return self.model(self.best().id, function)
 
@@ -162,27 +163,28 @@ class Study(StudyView):
     ) -> None:
         """Search until the budget is spent, the time is up, or Ctrl-C is pressed.
 
-        The first Ctrl-C finishes the pulls in flight; the second one stops at once.
+        The first Ctrl-C finishes the pulls in flight; the second one stops immediately.
 
         Args:
             function: The training function `train(pull)`. It trains from `pull.start` to `pull.stop` steps, and returns the
                 reward, or a dict with "reward", optionally "cost", and other metrics. See `RunningPull`. If it has a method
                 `check_saved(directory)`, it may refuse to continue with what was saved there.
-            budget: A new total over all runs, as for `tune`: a number of steps, text such as "8h", or a `Budget`. It replaces
-                all limits of the study and is recorded in the journal. If more is spent already, nothing starts. By default
-                the study keeps its limits.
+            budget: A new total over all runs, as for `tune`: a number of steps, a string such as "8h", or a `Budget`. It
+                replaces all limits of the study and is recorded in the journal. If it is already exceeded, nothing is started.
+                By default the study keeps its limits.
             workers: Number of worker processes. With 1, pulls run in this process.
-            timeout: Seconds, or text such as "8h", after which this call starts no more pulls. Those in flight end at their
+            timeout: Seconds, or a string such as "8h", after which this call starts no more pulls. Those in flight end at their
                 next `pull.report`, or when they are done.
-            retries: How often a failed pull is started again before it counts as failed.
-            pull_timeout: Seconds, or text such as "10m", after which a pull is ended and fails. "remaining" means what is left
-                of `timeout` and of the time budget when the pull starts. Pulls then run in worker processes.
-            deterministic: Whether the same seed gives the same result regardless of the timing of the workers. This costs some
-                waiting.
-            verbose: What is shown. 0: nothing. 1: a live line on a terminal, or log lines if standard error is not a terminal.
+            retries: Number of times that a failed pull is started again before it counts as failed.
+            pull_timeout: Seconds, or a string such as "10m", after which a pull is ended and fails. "remaining" means the time
+                that is left of `timeout` and of the time budget when the pull starts. With a `pull_timeout`, pulls run in
+                worker processes.
+            deterministic: Whether the same seed gives the same result regardless of the timing of the workers. Workers may then
+                have to wait.
+            verbose: What is shown. 0: nothing. 1: a live line in a terminal, or log lines if standard error is not a terminal.
                 2: also a line for each pull. The log always goes to Python's logger "manyarms".
             progress: False is an older way to write `verbose=0`.
-            resources: {"gpu": 1} gives each worker a device of its own.
+            resources: {"gpu": 1} gives each worker its own device.
             callbacks: Functions that are called with the study and each outcome once it is recorded. `study.stop()` ends the
                 search.
             runner: Runs the pulls instead of worker processes, such as `SimulatedRunner`. It cannot be combined with
@@ -219,7 +221,7 @@ class Study(StudyView):
                 with self._writer.notifying(self._run.update):
                     if total is not None:
                         self._writer.set_budget(total.steps, total.beyond_steps())
-                    self._writer.commit()  # also what an earlier call could not write, because the disk was full for example
+                    self._writer.commit()  # includes what an earlier call could not write, such as when the disk was full
                     self._writer.forget_started()
                     self._run.run(function, self._writer)
             finally:
@@ -228,11 +230,11 @@ class Study(StudyView):
 
     def _checked_total(self, total: Budget) -> Budget:
         if total.steps is not None and self._state.extended is None:
-            raise ValueError(f"budget in steps needs a strategy that counts steps: give seconds or cost instead, got {total}")
+            raise ValueError(f"budget in steps needs a strategy that counts steps: use seconds or cost instead, got {total}")
         return total
 
     def _finish(self) -> None:
-        """At the end of a run: make the next opening fast, and warn about what the user should know."""
+        """At the end of a run, store a snapshot, and show the warning of the strategy, if any."""
         self._writer.snapshots.save_last()
         known = self._state.extended
         if known is not None and (warning := known.warning()) is not None:
@@ -246,7 +248,7 @@ class Study(StudyView):
             self._run.stop()
 
     def plan(self) -> Plan:
-        """What will be spent on what, and what is spent already."""
+        """How the budget will be spent, and how much of it has been spent."""
         known = self._state.extended
         phases = tuple(known.plan()) if known is not None else ()
         return Plan(phases, known.ledger.budget if known is not None else None, self.counts.steps)

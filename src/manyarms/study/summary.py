@@ -13,11 +13,11 @@ from .counts import Counts
 if TYPE_CHECKING:
     from .view import StudyView
 
-_LONGEST = 80  # characters of a name, which may come from somebody else
+_LONGEST = 80  # characters of a name, which may come from someone else
 
 
 def limits_of(header: Mapping[str, Any], counts: Counts) -> Budget | None:
-    """The newest totals that were given to a study: steps, seconds and cost; None if it has no limit."""
+    """The newest totals of a study: steps, seconds and cost; None if it has no limit."""
     totals = counts.budget
     if totals is None:
         totals = {"budget": (header["settings"] or {}).get("budget"), **(header.get("limits") or {})}
@@ -49,7 +49,7 @@ def summary(study: StudyView) -> str:
 
 
 def _spent(study: StudyView) -> Iterator[str]:
-    """Steps, and the other quantities that have a limit."""
+    """The steps, and other quantities that have a limit."""
     limits, counts = None, study.counts
     with suppress(Exception):  # an untrusted journal may say anything
         limits = study.limits

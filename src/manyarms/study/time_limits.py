@@ -1,4 +1,4 @@
-"""Gives each pull the time that is left of the search when it starts."""
+"""Limits each pull to the time that the search has left when the pull starts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .counts import Counts
 
 
 class TimeLimited:
-    """Runs pulls with another runner, and gives each the time that is left.
+    """Runs pulls with another runner, and limits each to the time that is left.
 
-    A time budget counts the seconds of all pulls, and several workers spend it at once. Each pull gets an equal share of what
-    neither recorded pulls nor those in flight have spent, so that all workers end when it is spent.
+    A time budget counts the seconds of all pulls, and several workers spend it at the same time. Each pull gets an equal share
+    of the time that has not been spent yet, including by pulls in flight, so all workers end when the budget is spent.
 
     Args:
         runner: Runs the pulls. It must be started already.
-        timeout: Seconds from now on; None means no limit.
+        timeout: Seconds from now; None means no limit.
         budget: Seconds that all pulls may take, including those of earlier runs; None means no limit.
         counts: The counts of the study.
     """

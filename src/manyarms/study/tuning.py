@@ -35,8 +35,8 @@ def tune(
 ) -> Study:
     """Search the space for the best model, and return the finished study. With a storage, a second call resumes the search.
 
-    The returned study does not hold the lock of its storage. Other processes may continue it, and so may the same call with a
-    larger budget, such as a notebook cell that is run again.
+    The returned study does not hold the lock of its storage. It can be continued by other processes, or by the same call with a
+    larger budget, for example if a notebook cell is run again.
 
     Args:
         function: The training function `train(pull)`. It reads its parameters from the pull, as in `pull["lr"]` or `**pull`,
@@ -44,7 +44,7 @@ def tune(
         space: A `Space`; a dict such as `{"rate": (0.0, 1.0), "width": [16, 32, 64]}`, see `manyarms.spaces.as_space`; or any
             object with `sample` and `mutate`.
         budget: Total over all runs: a number of steps, training time such as "8h", or a `Budget`.
-        max_steps: The most steps one arm may get. With the default of 1, each pull is a complete training; with more, a pull
+        max_steps: Maximum number of steps per arm. With the default of 1, each pull is a complete training; with more, a pull
             is a slice of training, from `pull.start` to `pull.stop`.
         strategy: The name of a strategy, such as "asha" or "random"; or a class or function that is called with the space,
             budget, max_steps and seed, such as `ma.RandomSearch`. By default `AdaptiveMutantUCB`.
@@ -58,7 +58,7 @@ def tune(
     >>> study.best_reward > -0.05
     True
     """
-    arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is made
+    arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is created
     arguments.apply_defaults()
     given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
     check_function(function, run_arguments(**given).runner)

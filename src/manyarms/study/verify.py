@@ -23,11 +23,11 @@ Watch = Callable[[str, int, int], None]
 
 
 def audit(journal: Journal, replay: bool = True, watch: Watch = lambda stage, done, total: None) -> Iterator[str]:
-    """The problems of a study, in words; none if it is sound.
+    """Descriptions of the problems of a study; empty if it is sound.
 
     Args:
         journal: The journal of the study.
-        replay: Whether to make all decisions again and compare them, which takes as long as making them did.
+        replay: Whether to make all decisions again and compare them. This takes as long as the original decisions did.
         watch: Called about a thousand times, to show progress.
     """
     try:
@@ -37,7 +37,7 @@ def audit(journal: Journal, replay: bool = True, watch: Watch = lambda stage, do
 
 
 class _Beginning:
-    """A journal as it is now, without what its writer adds while it is checked."""
+    """A journal as it is now. Events that are added during the check are ignored."""
 
     def __init__(self, journal: Journal, watch: Watch) -> None:
         self._journal = journal
@@ -116,13 +116,13 @@ def _wrong_with(event: Event, counts: Counts, max_steps: int | None) -> str | No
     if event.kind not in ("asked", "told", "failed"):
         return f"unknown kind {event.kind!r}"
     if event.arm is None or event.start is None or event.stop is None or not 0 <= event.start < event.stop:
-        return f"{event.kind} names no pull: arm {event.arm} from {event.start} to {event.stop}"
+        return f"{event.kind} does not name a pull: arm {event.arm} from {event.start} to {event.stop}"
     record, flight = counts.arms.get(event.arm), counts.in_flight.get(event.arm)
     if event.kind != "asked":
         if flight is None or (flight.pull.start, flight.pull.stop) != (event.start, event.stop):
             return f"arm {event.arm} from {event.start} to {event.stop} is {event.kind}, but was not in flight"
         if event.kind == "told" and (event.reward is None or not math.isfinite(event.reward)):
-            return f"arm {event.arm} is told the reward {event.reward}"
+            return f"arm {event.arm} has the reward {event.reward}"
         if (name := event.data.get("checkpoint")) is not None and not is_name(name):
             return f"arm {event.arm} names {name!r:.100} as its checkpoint, which no study writes"
         return None
@@ -131,7 +131,7 @@ def _wrong_with(event: Event, counts: Counts, max_steps: int | None) -> str | No
     if record is None and "config" not in event.data:
         return f"arm {event.arm} is new, but has no config"
     if record is None and any(parent not in counts.arms for parent in event.data.get("parents", ())):
-        return f"arm {event.arm} has parents that were never made: {event.data['parents']}"
+        return f"arm {event.arm} has parents that were never created: {event.data['parents']}"
     if event.start != (record.steps if record is not None else 0):
         return f"arm {event.arm} is asked for from {event.start}, but was trained to {record.steps if record else 0}"
     if max_steps is not None and event.stop > max_steps:
@@ -140,7 +140,7 @@ def _wrong_with(event: Event, counts: Counts, max_steps: int | None) -> str | No
 
 
 def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[str]:
-    """Whether the rebuilt strategy makes the decisions of the journal, and the snapshots match a full replay."""
+    """Whether the rebuilt strategy makes the same decisions as in the journal, and the snapshots match a full replay."""
     snapshot, recommendation = journal.snapshot(), journal.recommendation()
     try:
         journal.stage = "replaying decisions"
@@ -163,7 +163,7 @@ def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[st
         yield f"the study cannot be resumed from the snapshot: {_said(error)}"
         return
     if short is not None and whole.state() != short.state():
-        yield "the snapshot does not lead to the state that the whole journal does"
+        yield "the snapshot does not lead to the same state as the whole journal"
 
 
 def _said_of(recommendation: Recommendation | None) -> str:
@@ -173,7 +173,7 @@ def _said_of(recommendation: Recommendation | None) -> str:
 
 
 def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | None = None) -> StudyState | None:
-    """The state after the journal; None if the space or the strategy is the user's own, which only the user's script has."""
+    """The state after replaying the journal; None if the space or the strategy exists only in the user's script."""
     strategy = restored_strategy(header)
     if strategy is None:
         return None

@@ -1,4 +1,4 @@
-"""A study to read: the best arm, and everything that was tried."""
+"""A read-only view of a study: the best arm, and everything that was tried."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StudyView:
 
     Args:
         journal: The record of everything that happened.
-        header: The arguments that the study was made with.
+        header: The arguments that the study was created with.
         counts: The counts of its arms and pulls.
         state: The strategy and the counts after all events; None if the journal was not replayed.
     """
@@ -61,7 +61,7 @@ class StudyView:
 
     @property
     def max_steps(self) -> int | None:
-        """The most steps an arm may get, if the strategy has such a limit."""
+        """Maximum number of steps per arm, if the strategy has such a limit."""
         settings = self.header["settings"]
         return settings.get("max_steps") if settings else None
 
@@ -87,7 +87,7 @@ class StudyView:
         return found if found is not None and found.arm in self.counts.arms else None
 
     def _replay(self) -> None:
-        """Replay the journal, unless the strategy is the user's own or another version decided differently."""
+        """Replay the journal, unless the strategy is custom, or another version of the library decided differently."""
         if self._state is not None:
             return
         strategy = restored_strategy(self.header)
@@ -147,7 +147,7 @@ class StudyView:
         """The directory of the arm's best checkpoint; None if it saved nothing. It may have been deleted since."""
         record = self.counts.arms[arm]
         name, _ = record.best_state(by_mean=False)
-        if name != record.checkpoint and self._takes_mean(arm):  # only checked where it matters, because it may need a replay
+        if name != record.checkpoint and self._takes_mean(arm):  # checked only if it matters, because it may need a replay
             name = record.checkpoint
         return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
 
@@ -166,7 +166,7 @@ class StudyView:
         return frames.frame(frames.flat_arm_rows(self.counts, self.max_steps), first)
 
     def pulls_dataframe(self) -> pd.DataFrame:
-        """A row for each pull, in the order asked: arm, start, stop, reward, status, seconds, and what else it returned.
+        """A row for each pull, in the order they were asked for: arm, start, stop, reward, status, seconds, and other results.
 
         Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
         """
@@ -191,9 +191,9 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     Args:
         storage: The file or URL, as given to `tune` or `Study`.
         name: Name of the study.
-        space: The space, if it is your own or one of networks, which cannot be rebuilt from the storage. With it, arms have
-            their configs instead of JSON, and the strategy recommends the best arm. Without it, the arm with the best reward
-            is recommended.
+        space: The space, if it is custom or a space of networks, which cannot be restored from the storage. With it, arms have
+            their configs instead of JSON, and the strategy recommends the best arm. Without it, the arm with the best reward is
+            recommended.
 
     >>> import manyarms as ma, tempfile
     >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
@@ -203,7 +203,7 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     True
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be text, got {name!r}")
+        raise TypeError(f"name must be a string, got {name!r}")
     journal = open_journal(storage, name, write=False)  # any name, even one that no version would accept
     header = stored_header(journal)
     if header is None:

@@ -1,4 +1,4 @@
-"""Takes turns at writing a study: the lock of its journal, and what others wrote in the meantime."""
+"""Lets several objects take turns writing to a study: the lock of its journal, and replaying what others wrote."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class WriteAccess:
         return self._shared is None or self._shared.is_writer
 
     def has_others(self, own: int) -> bool:
-        """Whether others have written to the journal, of which this object knows `own` events."""
+        """Whether others have written to the journal, so that it has more than the `own` events that this object knows."""
         return hasattr(self._journal, "__len__") and len(self._journal) != own
 
     def take(self) -> bool:
         """Take the lock, unless this object holds it. Raises `StudyLocked` if another process or object holds it.
 
         Returns:
-            Whether the lock was taken now, so that others may have written since it was released.
+            Whether the lock was acquired by this call, so that others may have written since it was released.
         """
         if self._shared is None or self._shared.is_writer:
             return False
@@ -46,12 +46,12 @@ class WriteAccess:
         return True
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock, so that others can write."""
         if self._shared is not None:
             self._shared.release()
 
     def writing(self) -> AbstractContextManager[None]:
-        """While this is entered, no other object in this process can take over the lock."""
+        """Context manager during which no other object in this process can take over the lock."""
         return nullcontext() if self._shared is None else self._shared.writing()
 
 
@@ -62,7 +62,7 @@ def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, 
         state: The state of the study, which is updated.
         journal: The journal.
         header: The header of the study.
-        diverged: Whether the strategy made decisions that were never written. If so, a fresh copy replays the journal.
+        diverged: Whether the strategy made decisions that were never written. In that case, a fresh copy replays the journal.
     """
     if diverged:
         if state.extended is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from ..budget import Budget
 from ..checkpoints.assignment import Assignment
 from ..checkpoints.location import owner_of
-from ..checkpoints.recipe import pull_seed
+from ..checkpoints.retraining import pull_seed
 from ..core import Outcome, Pull
 from ..errors import StudyClosed, StudyLocked
 from ..journal import Event, Journal
@@ -23,7 +23,7 @@ from .write_access import WriteAccess, learn_from_others
 
 
 class _Entry(NamedTuple):
-    """An event that is not in the journal yet; with an outcome if it is the end of a pull, which is not learned yet."""
+    """An event that is not in the journal yet. If it is the end of a pull, it has the outcome, which is not learned yet."""
 
     event: Event
     outcome: Outcome | None = None
@@ -34,7 +34,7 @@ def _ignore(outcomes: list[Outcome]) -> None:
 
 
 class StudyWriter:
-    """The writing half of a study. To the loop that runs pulls, it is the study.
+    """The part of a study that writes. The loop that runs pulls uses it as the study.
 
     An outcome is in the journal before the strategy learns it. Asked pulls are written with the next outcome, because each
     write waits for the disk; if the process is killed before that, the strategy asks for the same pulls again.
@@ -62,17 +62,17 @@ class StudyWriter:
         self._notify: Callable[[list[Outcome]], None] = _ignore
         self.limits: Budget | None = None
         self._pending: list[_Entry] = []
-        self._started: dict[int, Pull] = {}  # by arm: pulls in flight that this object gave out
+        self._started: dict[int, Pull] = {}  # by arm: pulls in flight that this object handed out
         self.snapshots = Snapshots(journal, state)
         self._closed = False
         self._running = False  # inside `optimize`
-        self._torn = False  # interrupted where what is in memory may differ from what is in the journal
+        self._torn = False  # interrupted at a point where memory and journal may differ
         self._access = WriteAccess(journal)
 
     # -- what the loop needs
 
     def ask(self, context: int | None = None) -> Pull | None:
-        """The next pull to run; None if there is nothing to start now. Pulls in flight that nobody runs come first."""
+        """The next pull to run; None if there is nothing to start now. Pulls in flight that do not run anywhere come first."""
         with self.held():
             if self.limits is not None and not self.limits.allows(self._counts.seconds, self._counts.cost):
                 return None
@@ -110,7 +110,7 @@ class StudyWriter:
 
     @contextmanager
     def notifying(self, notify: Callable[[list[Outcome]], None]) -> Iterator[None]:
-        """While this is entered, call `notify` with the outcomes that were just recorded and learned."""
+        """Context manager during which `notify` is called with the outcomes that were just recorded and learned."""
         self._notify = notify
         try:
             yield
@@ -120,11 +120,11 @@ class StudyWriter:
     # -- asking and recording
 
     def forget_started(self) -> None:
-        """Give out again all pulls in flight: whoever ran them has stopped."""
+        """Hand out all pulls in flight again, because they are no longer running."""
         self._started.clear()
 
     def _orphan(self) -> Pull | None:
-        """The oldest pull in flight that this object did not give out: it was in flight when the study was opened."""
+        """The oldest pull in flight that this object did not hand out. It was in flight when the study was opened."""
         flights = self._counts.in_flight
         if len(flights) == len(self._started):
             return None
@@ -165,7 +165,7 @@ class StudyWriter:
         )
 
     def set_budget(self, steps: int | None, limits: Budget | None) -> None:
-        """Record new totals, unless the study has them already."""
+        """Record new totals, unless the study already has them."""
         known, before = self._state.extended, limits_of(self._header, self._counts)
         newest = {} if before is None else before.as_json()
         given = {} if limits is None else limits.as_json()
@@ -183,8 +183,8 @@ class StudyWriter:
     def commit(self) -> None:
         """Write everything so far to the journal; only then learn from it.
 
-        A write that failed can be tried again. After any other interruption, what is in memory may differ from what is in the
-        journal, and the study must be opened again.
+        A write that failed can be tried again. After any other interruption, memory and journal may differ, and the study must
+        be opened again.
         """
         appended, entries = False, self._pending
         try:
@@ -208,13 +208,13 @@ class StudyWriter:
 
     # -- taking turns with other writers
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the lock: take it if it was released, and replay what others wrote meanwhile. It is not released afterwards."""
+    def held(self) -> AbstractContextManager[None]:
+        """Acquire the lock if it was released, and replay what others wrote in the meantime. Does not release the lock."""
         self.check_open()
-        if self._running:
-            yield
-            return
+        return nullcontext() if self._running else self._caught_up()
+
+    @contextmanager
+    def _caught_up(self) -> Iterator[None]:
         taken = self._access.take()
         with self._access.writing():
             try:
@@ -228,7 +228,7 @@ class StudyWriter:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Be the only writer, also within this process; release the lock afterwards."""
+        """Be the only writer, including within this process, and release the lock at the end."""
         self.check_open()
         if self._running:
             raise StudyLocked(
@@ -278,14 +278,14 @@ class StudyWriter:
         self.snapshots.restart()
 
     def _open_checkpoints(self) -> None:
-        """See what others saved and deleted."""
+        """Update the list of checkpoints with what others saved and deleted."""
         checkpoints, needed = self._assignment.checkpoints, self._counts.needed()
         checkpoints.open(owner_of(self._journal, self._header), needed, checkpoints.directory.parent)
         checkpoints.sweep(needed)
 
     def _leave_tidy(self) -> None:
         if not self._torn and not self._pending:
-            self.snapshots.save_recommendation()  # not after a failed write: a server that is gone would be waited for again
+            self.snapshots.save_recommendation()  # not after a failed write, because it would wait for a lost server again
         self._assignment.checkpoints.tidy()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..sklearn.automl.columns import dtype_kind
+from ..sklearn.automl.column_kinds import dtype_kind
 from ..sklearn.automl.scoring import score
 from .evaluation import Evaluation
 from .problem import Problem

@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 
 from ..errors import ManyarmsError
-from ..sklearn.automl.columns import TEXT
+from ..sklearn.automl.column_kinds import TEXT
 from ..sklearn.automl.scoring import score
 from ..sklearn.automl.wording import listed, one_line
-from .columns import conformed
+from .matching_columns import conformed
 from .names import Notify
 from .reading.table import read_table, warn
 from .target import with_target

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from ..sklearn.automl.columns import NUMBER, TEXT, TIME, dtype_kind
+from ..sklearn.automl.column_kinds import NUMBER, TEXT, TIME, dtype_kind
 from ..sklearn.automl.task import CLASSIFICATION, FEW_CLASSES, REGRESSION
 from ..sklearn.automl.wording import counted, listed
 from .errors import TargetError

@@ -1,4 +1,4 @@
-"""Contracts that every space, strategy, journal, runner and layer must pass. One parametrized test checks yours."""
+"""Contracts that every space, strategy, journal, runner and layer must pass. One parametrized test checks your own."""
 
 from .journals import JOURNAL_CHECKS, STORAGE_CHECKS
 from .layers import check_layer

@@ -1,4 +1,4 @@
-"""Helpers of the contract of strategies: states, recommendations and pulls as values that can be compared."""
+"""Helpers for the strategy contract: states, recommendations and pulls as values that can be compared."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def noise(pull: Pull) -> float:
 
 
 def loss(pull: Pull) -> float:
-    """The same on another scale. Every fifth arm diverges, starting with the first."""
+    """The same on a different scale. Every fifth arm diverges, starting with the first."""
     return -100.0 * noise(pull) - (1e9 if pull.arm.id % 5 == 0 else 0.0)
 
 
@@ -81,7 +81,7 @@ def landscape(space: Any) -> Callable[[Any], float]:
 
 
 def elsewhere(function: Callable[[], str]) -> str:
-    """What the function returns in another process, where sets of strings have another order."""
+    """What the function returns in another process, where sets of strings have a different order."""
     path = os.pathsep.join(filter(None, sys.path))
     try:
         return _process(path).call(function)
@@ -118,7 +118,7 @@ while size := sys.stdin.buffer.read(8):
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def call(self, function: Callable[[], str]) -> str:
-        """What the function returns. `EOFError` if it raises an error."""
+        """What the function returns. Raises `EOFError` if the function fails."""
         asked, answers = self._child.stdin, self._child.stdout
         assert asked is not None and answers is not None
         given = cloudpickle.dumps(function)

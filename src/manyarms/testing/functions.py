@@ -1,4 +1,4 @@
-"""Training functions for the contract of runners, and the outcomes that they must lead to."""
+"""Training functions for the runner contract, and the outcomes that they must lead to."""
 
 from __future__ import annotations
 
@@ -104,13 +104,13 @@ def give(pull: RunningPull) -> Any:
 
 
 def look(pull: RunningPull) -> dict[str, Any]:
-    """Report what the pull shows."""
+    """Return what the function sees of its pull."""
     same = pull.config == {"x": 0.1, "deep": [{"name": "é"}, None]} and pull["x"] == 0.1 and pull.load() is None
     return {"reward": 0, "start": pull.start, "stop": pull.stop, "seed": pull.seed, "arm": pull.arm.id, "same": same}
 
 
 def read_like_a_dict(config: Any) -> bool:
-    """Whether the pull can be read like the config, a dict, regardless of the name of the parameter."""
+    """Whether the pull can be read like its config, a dict, regardless of the name of the parameter."""
     expected = {"x": 0.1, "deep": [{"name": "é"}, None]}
     copies = [dict(config), {**config}, json.loads(json.dumps(config)), pickle.loads(pickle.dumps(config)), config.copy()]
     single = config["x"] == config.get("x") == 0.1 and "y" not in config and config.get("y", 7) == 7
@@ -129,7 +129,7 @@ def remember(pull: RunningPull) -> int:
     loaded = pull.load()
     before: int = 0 if loaded is None else loaded
     if pull.previous is not None and (pull.previous / "notes.txt").read_text(encoding="utf-8") != str(before):
-        raise ValueError("the files are not those that were saved")
+        raise ValueError("the files are not the ones that were saved")
     count = before + 1 if pull.parent is None else int(pull.parent.load()) + 100
     (pull.directory / "notes.txt").write_text(str(count), encoding="utf-8")
     pull.save(count)
@@ -160,7 +160,7 @@ def report_then_save(pull: RunningPull) -> dict[str, float]:
 
 
 def count_others(pull: RunningPull) -> int:
-    """Number of pulls that are in the directory of the config at the same time."""
+    """Number of pulls that use the directory of the config at the same time."""
     mark = Path(pull.config, str(pull.arm.id))
     mark.touch()
     time.sleep(0.02)
@@ -175,7 +175,7 @@ def here() -> list[int]:
 
 
 def meet(pull: RunningPull) -> int:
-    """Wait until the expected number of pulls is in the directory of the config, and return their number."""
+    """Wait until the expected number of pulls use the directory of the config, and return their number."""
     Path(pull.config["place"], str(pull.arm.id)).touch()
     for _ in range(_PATIENCE):
         present = len(os.listdir(pull.config["place"]))
@@ -186,7 +186,7 @@ def meet(pull: RunningPull) -> int:
 
 
 def run_forever(pull: RunningPull) -> int:
-    """Run forever, except in the process that the config names. Leave a file if it is not ended."""
+    """Run forever, except in the process named in the config. Leave a file if the pull is not ended."""
     if os.getpid() != pull.config["process"]:  # a pull in the process of the test cannot be abandoned
         time.sleep(_PATIENCE * _MOMENT)
         Path(pull.config["place"], str(pull.arm.id)).touch()

@@ -1,11 +1,12 @@
-"""The contract of a journal: what studies rely on, as checks that any journal must pass.
+"""The journal contract: checks of what studies rely on. Every journal must pass them.
 
     @pytest.mark.parametrize("check", JOURNAL_CHECKS + STORAGE_CHECKS, ids=lambda check: check.__name__)
     def test_my_journal_keeps_the_contract_of_journals(check, tmp_path):
         check(lambda name, write=True: MyJournal(tmp_path / "storage", name, write))
 
-`open(name, write=True)` opens the journal of the study `name` in one storage, empty at first, as often as it is called. Where a
-storage is only seen by the object that holds it, as in memory, `open` gives that object again and STORAGE_CHECKS do not apply.
+`open(name, write=True)` opens the journal of the study `name` in one storage, which is empty at first. It can be called any
+number of times. If only one object can access a storage, as in memory, `open` returns the same object each time, and
+STORAGE_CHECKS do not apply.
 """
 
 from __future__ import annotations
@@ -52,35 +53,39 @@ _NAMES = (
 
 
 def check_header_comes_back(open: Open) -> None:
-    """A new journal has no header; then it has the one written, for whoever opens it, and gives out copies."""
+    """A new journal has no header. Once written, every object that opens the journal has the header, as a copy."""
     with closing(open("study")) as journal:
         _check(journal.header is None, "a new journal must have no header", journal.header)
         _check(len(journal) == 0 and not list(journal.events()), "a new journal must have no events", len(journal))
         journal.create(_HEADER)
-        _check(journal.header == _HEADER, "the header must come back as it was written", journal.header)
+        _check(journal.header == _HEADER, "the header must be read as it was written", journal.header)
         dict(journal.header or {})["settings"]["max_steps"] = 4
-        _check(journal.header == _HEADER, "changing a header that was given out must change nothing", journal.header)
+        _check(journal.header == _HEADER, "changing a returned header must not change the journal", journal.header)
     with closing(open("study")) as journal:
-        _check(journal.header == _HEADER, "the header must be there after reopening", journal.header)
-        _check(journal.name == "study", "the name must be the study's", journal.name)
+        _check(journal.header == _HEADER, "the header must exist after reopening", journal.header)
+        _check(journal.name == "study", "the name must be that of the study", journal.name)
 
 
 def check_events_come_back_in_order(open: Open, n: int = 2_500) -> None:
-    """Events are numbered from 0 as they are appended, one by one or many at once, and read from any number on."""
+    """Events are numbered from 0 in the order in which they are appended, and can be read starting from any number."""
     events = [*_pulls(n), Event("budget", data={"budget": 10}), Event("asked", 1, 0, 2**40, data={"config": 0, "parents": [0]})]
     with closing(_new(open, "study")) as journal:
         journal.append(events[:1])
         journal.append([])
         journal.append(iter(events[1:-1]))
         journal.append(events[-1:])
-        _check(len(journal) == len(events), f"{len(events)} events must be counted so", len(journal))
+        _check(len(journal) == len(events), f"the length must be {len(events)}, the number of events", len(journal))
         for since in (0, 1, 2, n // 2, n, n + 1, n + 2, n + 9):
             given = list(journal.events(since=since))
-            _check(given == events[since:], f"events(since={since}) must be those from there on, in order", given[:3])
+            _check(
+                given == events[since:],
+                f"events(since={since}) must return the events from that number on, in order",
+                given[:3],
+            )
 
 
 def check_events_are_copies(open: Open) -> None:
-    """Neither changing what was appended nor what was given out changes the journal."""
+    """Changing events that were appended or returned does not change the journal."""
     mine: list[dict[str, Any]] = [{"config": {"x": [1, 2]}}, {}]
     with closing(_new(open, "study")) as journal:
         journal.append(Event("asked", arm, 0, 1, data=data) for arm, data in enumerate(mine))
@@ -88,41 +93,41 @@ def check_events_are_copies(open: Open) -> None:
         mine[1]["config"] = 0
         for _ in range(2):
             given: list[Any] = [event.data for event in journal.events()]
-            _check(given == [{"config": {"x": [1, 2]}}, {}], "what the journal gives must be what was appended", given)
+            _check(given == [{"config": {"x": [1, 2]}}, {}], "the journal must return what was appended", given)
             given[0]["config"]["x"].clear()
             given[1]["config"] = 0
 
 
 def check_floats_survive(open: Open) -> None:
-    """Rewards and times come back bit for bit: resuming a study is doing it again. Whole numbers come back equal."""
+    """Rewards and times are read back bit for bit, because a study is resumed by replaying it. Integers are read back equal."""
     with closing(_new(open, "study")) as journal:
         journal.append(Event("told", i, 0, 1, value, value) for i, value in enumerate(_FLOATS))
         journal.append([Event("told", 9, 0, 1, 3, 0)])
     with closing(open("study")) as journal:
         *given, last = journal.events()
-    _check((last.reward, last.seconds) == (3, 0), "whole numbers must come back equal", last)
+    _check((last.reward, last.seconds) == (3, 0), "integers must be read back equal", last)
     for event, value in zip(given, _FLOATS, strict=True):
         same = (
             event.reward is not None
             and event.seconds is not None
             and _bits(event.reward) == _bits(value) == _bits(event.seconds)
         )
-        _check(same, f"{value!r} must come back bit for bit", event.reward, event.seconds)
+        _check(same, f"{value!r} must be read back bit for bit", event.reward, event.seconds)
 
 
 def check_data_survives(open: Open) -> None:
-    """What an event holds beside its numbers is any JSON: nested, empty, in any script."""
+    """The data of an event can be any JSON: nested, empty, in any language."""
     events = [Event("asked", i, 0, 1, data=data) for i, data in enumerate(_DATA)]
     with closing(_new(open, "study")) as journal:
         journal.append(events)
     with closing(open("study")) as journal:
         for event, given in zip(events, journal.events(), strict=True):
             same = given == event and json.dumps(given.data) == json.dumps(event.data)  # as text, to see the sign of -0.0
-            _check(same, "data must come back as it was", event.data, given.data)
+            _check(same, "data must be read back unchanged", event.data, given.data)
 
 
 def check_append_is_all_or_none(open: Open) -> None:
-    """If one event of several cannot be written none is, and the journal goes on as if nothing had been tried."""
+    """If one of several events cannot be written, none of them is, and the journal can still be used."""
     first, second, third = _pulls(3)
     unwritable = Event("asked", 7, 0, 1, data={"config": (x for x in range(1))})
     with closing(_new(open, "study")) as journal:
@@ -134,45 +139,47 @@ def check_append_is_all_or_none(open: Open) -> None:
                 pass
             else:
                 raise AssertionError("an event that cannot be written must raise")
-            _check(len(journal) == 1, "a failed append must leave the length as it was", len(journal))
-            _check(list(journal.events()) == [first], "a failed append must leave nothing behind", list(journal.events()))
+            _check(len(journal) == 1, "a failed append must not change the length", len(journal))
+            _check(list(journal.events()) == [first], "a failed append must not add events", list(journal.events()))
         journal.append([second, third])
-        _check(list(journal.events()) == [first, second, third], "after a failed append others must work", len(journal))
+        _check(list(journal.events()) == [first, second, third], "a later append must work after a failed one", len(journal))
     with closing(open("study")) as journal:
-        _check(list(journal.events()) == [first, second, third], "they must be there after reopening", len(journal))
+        _check(list(journal.events()) == [first, second, third], "the events must exist after reopening", len(journal))
 
 
 def check_nothing_is_lost_by_reopening(open: Open, times: int = 5) -> None:
-    """Closed and opened again, a journal has all it had and goes on from there."""
+    """A journal that is closed and opened again has all its events, and more can be appended."""
     events = list(_pulls(3 * times))
     _new(open, "study").close()
     for i in range(times):
         with closing(open("study")) as journal:
-            _check(len(journal) == 3 * i, f"{3 * i} events must be there after reopening", len(journal))
+            _check(len(journal) == 3 * i, f"{3 * i} events must exist after reopening", len(journal))
             journal.append(events[3 * i : 3 * i + 2])
             journal.append(events[3 * i + 2 : 3 * i + 3])
-            _check(list(journal.events()) == events[: 3 * i + 3], "all must be there, in order", len(journal))
+            _check(list(journal.events()) == events[: 3 * i + 3], "all events must exist, in order", len(journal))
 
 
 def check_studies_do_not_mix(open: Open) -> None:
-    """Studies in one storage, even written at the same time, do not see each other."""
+    """Studies in one storage are independent of each other, even if they are written at the same time."""
     one, two = _new(open, "one"), _new(open, "two")
     with closing(one), closing(two):
         for event in _pulls(4):
             one.append([event])
             two.append([replace(event, arm=100), replace(event, arm=101)])
         one.save_snapshot(4, "of one")
-        _check([event.arm for event in one.events()] == [0, 0, 1, 1], "a study must give its own events", list(one.events()))
-        _check([event.arm for event in two.events()] == [100, 101] * 4, "a study must give its own events", list(two.events()))
+        _check([event.arm for event in one.events()] == [0, 0, 1, 1], "a study must return its own events", list(one.events()))
+        _check(
+            [event.arm for event in two.events()] == [100, 101] * 4, "a study must return its own events", list(two.events())
+        )
         _check((len(one), len(two)) == (4, 8), "a study must count its own events", len(one), len(two))
-        _check(two.snapshot() is None, "a study must give its own snapshot", two.snapshot())
+        _check(two.snapshot() is None, "a study must return its own snapshot", two.snapshot())
 
 
 def check_odd_names_are_kept_apart(open: Open) -> None:
-    """Any printable name will do, and names that differ at all are different studies."""
+    """A name can be any printable text, and different names are different studies."""
     for name in _NAMES:
         with closing(open(name)) as journal:
-            _check(journal.header is None, "names that differ must be different studies", name)
+            _check(journal.header is None, "different names must be different studies", name)
             journal.create({"name": name})
             journal.append([Event("budget", data={"budget": name})])
             journal.save_snapshot(1, name)
@@ -183,53 +190,53 @@ def check_odd_names_are_kept_apart(open: Open) -> None:
 
 
 def check_snapshot_is_replaced(open: Open) -> None:
-    """There is no snapshot, then the newest one, also after reopening."""
+    """There is no snapshot at first; later, the newest one is returned, even after reopening."""
     text = json.dumps({"data": "é 🦾 \x00'", "long": "x" * 300_000})
     with closing(_new(open, "study")) as journal:
         _check(journal.snapshot() is None, "a new journal must have no snapshot", journal.snapshot())
         journal.append(_pulls(4))
         journal.save_snapshot(2, "old")
-        _check(journal.snapshot() == (2, "old"), "a snapshot must come back as it was saved", journal.snapshot())
+        _check(journal.snapshot() == (2, "old"), "a snapshot must be read as it was saved", journal.snapshot())
         journal.save_snapshot(4, text)
-        _check(journal.snapshot() == (4, text), "the newest snapshot must replace the one before")
+        _check(journal.snapshot() == (4, text), "the newest snapshot must replace the previous one")
         _check(list(journal.events()) == list(_pulls(4)), "a snapshot must not change the events")
     with closing(open("study")) as journal:
-        _check(journal.snapshot() == (4, text), "the snapshot must be there after reopening")
+        _check(journal.snapshot() == (4, text), "the snapshot must exist after reopening")
 
 
 def check_recommendation_is_replaced(open: Open) -> None:
-    """There is no recommendation, then the newest one, also after reopening."""
+    """There is no recommendation at first; later, the newest one is returned, even after reopening."""
     with closing(_new(open, "study")) as journal:
         _check(journal.recommendation() is None, "a new journal must have no recommendation", journal.recommendation())
         journal.append(_pulls(4))
         for saved in ((2, "arm 0"), (4, "arm 1")):
             journal.save_recommendation(*saved)
-            _check(journal.recommendation() == saved, "the newest recommendation must come back", journal.recommendation())
+            _check(journal.recommendation() == saved, "the newest recommendation must be returned", journal.recommendation())
         _check(list(journal.events()) == list(_pulls(4)), "a recommendation must not change the events")
     with closing(open("study")) as journal:
-        _check(journal.recommendation() == (4, "arm 1"), "the recommendation must be there after reopening")
+        _check(journal.recommendation() == (4, "arm 1"), "the recommendation must exist after reopening")
 
 
 def check_second_writer_is_refused(open: Open) -> None:
-    """While one writes, another is refused with a message that says what to do, and may write once the first has closed."""
+    """A second writer gets an error that says what to do. It can write once the first writer has closed the journal."""
     with closing(_new(open, "it's")) as journal:
-        for _ in range(2):  # a refused attempt must not free the study
+        for _ in range(2):  # a failed attempt must not release the lock
             try:
                 open("it's").close()
             except StudyLocked as error:
                 helps = repr("it's") in str(error) and any(word in str(error) for word in ("wait", "stop", "close"))
                 _check(helps, "the message must name the study and say what to do", str(error))
             else:
-                raise AssertionError("a second writer must be refused with StudyLocked")
+                raise AssertionError("a second writer must get StudyLocked")
         open("another").close()
         journal.append(_pulls(2))
     with closing(open("it's")) as journal:
         journal.append(_pulls(1))
-        _check(len(journal) == 3, "after the first writer closed, a second must go on", len(journal))
+        _check(len(journal) == 3, "a second writer must be able to continue after the first one closed", len(journal))
 
 
 def check_reader_follows_the_writer(open: Open) -> None:
-    """A reader opens while the study is written, sees what has been appended at any time, and keeps nobody from writing."""
+    """A reader can open a study that is being written, sees all events appended so far, and does not block the writer."""
     events = list(_pulls(6))
     with closing(_new(open, "study")) as writer:
         writer.append(events[:2])
@@ -237,7 +244,11 @@ def check_reader_follows_the_writer(open: Open) -> None:
             _check(reader.header == _HEADER, "a reader must see the header", reader.header)
             for n in (2, 4, 6):
                 _check(len(reader) == n, f"a reader must see {n} events", len(reader))
-                _check(list(reader.events()) == events[:n], "a reader must see what has been appended", list(reader.events()))
+                _check(
+                    list(reader.events()) == events[:n],
+                    "a reader must see the events that were appended",
+                    list(reader.events()),
+                )
                 writer.append(events[n : n + 2])
             writer.save_snapshot(6, "text")
             _check(reader.snapshot() == (6, "text"), "a reader must see the snapshot", reader.snapshot())
@@ -245,11 +256,11 @@ def check_reader_follows_the_writer(open: Open) -> None:
             next(begun)
             writer.append(events[:2])
             rest = list(begun)
-            _check(rest in (events[1:], events[1:] + events[:2]), "a reader must see a beginning of the journal", rest)
+            _check(rest in (events[1:], events[1:] + events[:2]), "a reader must see the first events of the journal", rest)
 
 
 def check_reader_changes_nothing(open: Open) -> None:
-    """What was opened for reading cannot be written to, whether there is a writer or not."""
+    """A journal that was opened for reading cannot be written, whether or not there is a writer."""
     writer = _new(open, "study")
     for _ in range(2):
         with closing(open("study", write=False)) as reader:
@@ -264,14 +275,14 @@ def check_reader_changes_nothing(open: Open) -> None:
                     act()
                 except StorageError:
                     continue
-                raise AssertionError("a reader must be refused to write with StorageError")
+                raise AssertionError("writing through a reader must raise StorageError")
             _check(len(reader) == 0 and reader.snapshot() is None, "a reader must change nothing", len(reader))
         writer.close()
     open("study").close()
 
 
 def check_missing_study_is_not_found(open: Open) -> None:
-    """A reader of a study that is not there is told which are, and makes nothing."""
+    """Reading a study that does not exist raises an error that lists the existing ones, and creates nothing."""
     for names in ([], ["one"], ["one", "two"]):
         for name in names[-1:]:
             _new(open, name).close()
@@ -280,7 +291,7 @@ def check_missing_study_is_not_found(open: Open) -> None:
         except StudyNotFound as error:
             _check(all(repr(name) in str(error) for name in names), f"the message must name the studies {names}", str(error))
         else:
-            raise AssertionError("a reader of a missing study must be refused with StudyNotFound")
+            raise AssertionError("reading a missing study must raise StudyNotFound")
 
 
 JOURNAL_CHECKS: tuple[Callable[[Open], None], ...] = (
@@ -304,11 +315,11 @@ STORAGE_CHECKS: tuple[Callable[[Open], None], ...] = (
     check_reader_changes_nothing,
     check_missing_study_is_not_found,
 )
-"""The same, for storages that several can open at once: one writes, any number read."""
+"""The same, for storages that several processes can open at the same time: one writes, any number read."""
 
 
 def _check(holds: bool, rule: str, *witnesses: Any) -> None:
-    if not holds:  # not an assert statement: those vanish under python -O
+    if not holds:  # not an assert statement, because python -O removes those
         raise AssertionError(f"{rule}, got {', '.join(f'{witness!r:.300}' for witness in witnesses)}" if witnesses else rule)
 
 
@@ -319,7 +330,7 @@ def _new(open: Open, name: str) -> Journal:
 
 
 def _pulls(n: int) -> Iterator[Event]:
-    """So many events of arms that are each asked for and told."""
+    """A number of events of arms that are each asked for and told."""
     for i in range(n):
         arm = i // 2
         yield Event("told", arm, 0, 1, 0.1 * arm, 0.5) if i % 2 else Event("asked", arm, 0, 1, data={"config": {"x": arm}})

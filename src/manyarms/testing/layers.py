@@ -1,4 +1,4 @@
-"""The contract of a layer type: its shapes and costs must be those of its module. Needs PyTorch.
+"""The layer contract: the shapes and costs of a layer type must match its module. Needs PyTorch.
 
 def test_my_layer_keeps_the_contract_of_layers():
     check_layer(MyLayer())
@@ -105,7 +105,9 @@ def _run(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Shape, 
     except Exception as error:
         raise AssertionError(f"{rule} run without an error, got {_text(error)} {case}") from error
     _check(isinstance(output, torch.Tensor), f"{rule} return a tensor", f"{type(output).__name__} {case}")
-    _check(output.shape[:1] == shape[:1], f"{rule} return as many rows as it gets, {shape[0]}", f"{tuple(output.shape)} {case}")
+    _check(
+        output.shape[:1] == shape[:1], f"{rule} return as many rows as its input, {shape[0]}", f"{tuple(output.shape)} {case}"
+    )
     return tuple(output.shape[1:]), int(counter.get_total_flops())
 
 
@@ -114,5 +116,5 @@ def _text(error: Exception) -> str:
 
 
 def _check(holds: bool, rule: str, found: str) -> None:
-    if not holds:  # not an assert statement: those vanish under python -O
+    if not holds:  # not an assert statement, because python -O removes those
         raise AssertionError(f"{rule}, got {found}")

@@ -1,10 +1,11 @@
-"""The contract of runners: checks that any runner must pass.
+"""The runner contract: checks that every runner must pass.
 
     @pytest.mark.parametrize("check", RUNNER_CHECKS, ids=lambda check: check.__name__)
     def test_my_runner_keeps_the_contract_of_runners(check):
         check(lambda workers: MyRunner(workers))
 
-A runner with fewer workers than requested is checked with those that it has. Its workers must see the files of this machine.
+A runner with fewer workers than requested is checked with the workers it has. They must have access to the files of this
+machine.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..checkpoints import is_sound, size_of
-from ..checkpoints.recipe import Slice
+from ..checkpoints.retraining import Slice
 from ..core import Arm, Outcome, Pull
 from ..runners import Runner
 from ..runners.execute import Function
@@ -51,20 +52,20 @@ def make_task(directory: Path, arm: int, config: Any = None, start: int = 0, sto
 
 
 def check_every_task_gives_one_outcome(make: Make, workers: int = 3) -> None:
-    """Each task, successful or failed, gives one outcome for its own pull."""
+    """Each task, successful or failed, returns one outcome for its own pull."""
     names = [*REWARDS, *FAILURES]
     with _started(make, workers, give) as (runner, directory):
         tasks = [make_task(directory, arm, {"value": name}, start=arm, stop=arm + 2) for arm, name in enumerate(names)]
         outcomes = _outcomes(runner, tasks)
     arms = sorted(outcome.pull.arm.id for outcome in outcomes)
-    _check(arms == list(range(len(names))), "each task must give one outcome", arms)
+    _check(arms == list(range(len(names))), "each task must return one outcome", arms)
     for outcome in outcomes:
         _check(outcome.pull == tasks[outcome.pull.arm.id].pull, "the outcome must name its pull", outcome)
         _check(outcome.seconds >= 0 and outcome.attempts == 1, "seconds and attempts must be counted", outcome)
 
 
 def check_numbers_are_rewards(make: Make, workers: int = 3) -> None:
-    """Any kind of number is a reward, and so is a dict with "reward", which may have a cost, metrics and attributes."""
+    """A reward can be any kind of number, or a dict with "reward" and optionally a cost, metrics and attributes."""
     with _started(make, workers, give) as (runner, directory):
         outcomes = _by_name(runner, directory, REWARDS)
     for name, (_, reward, cost, metrics, attributes) in REWARDS.items():
@@ -75,7 +76,7 @@ def check_numbers_are_rewards(make: Make, workers: int = 3) -> None:
 
 
 def check_all_else_fails_with_a_reason(make: Make, workers: int = 3) -> None:
-    """NaN, a value that is not a number, and an exception are failures, with a reason in one line and the traceback."""
+    """NaN, a value that is not a number, and an exception are failures. They have a one-line reason and a traceback."""
     with _started(make, workers, give) as (runner, directory):
         outcomes = _by_name(runner, directory, FAILURES)
     for name, (_, reason, raises) in FAILURES.items():
@@ -87,7 +88,7 @@ def check_all_else_fails_with_a_reason(make: Make, workers: int = 3) -> None:
 
 
 def check_the_function_sees_its_pull(make: Make, workers: int = 3) -> None:
-    """Config, seed, start and stop are those of the pull, and the pull can be read like the config."""
+    """The function receives the config, seed, start and stop of its pull, and can read the pull like the config."""
     config = {"x": 0.1, "deep": [{"name": "é"}, None]}
     with _started(make, workers, look) as (runner, directory):
         task = make_task(directory, 5, config, start=3, stop=7, seed=2**32 - 1)
@@ -96,7 +97,7 @@ def check_the_function_sees_its_pull(make: Make, workers: int = 3) -> None:
         _check(dict(seen) == expected, "the function must see its pull", seen)
     with _started(make, workers, read_like_a_dict) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 5, config)])[0]
-        _check(outcome.reward == 1, "a pull must read like its config", outcome)
+        _check(outcome.reward == 1, "a pull must be readable like its config", outcome)
 
 
 def check_a_function_may_change_its_config(make: Make, workers: int = 3) -> None:
@@ -107,22 +108,22 @@ def check_a_function_may_change_its_config(make: Make, workers: int = 3) -> None
             outcome = _outcomes(runner, [make_task(directory, 0, config, start=stop - 1, stop=stop)])[0]
             _check(outcome.reward == 0.5, "a pull must get the config as the space made it", outcome)
             kept = outcome.pull.config == config == {"x": 0.5, "deep": {"y": [1, 2]}}
-            _check(kept, "the arm's config must stay as it was", outcome.pull.config, config)
+            _check(kept, "the arm's config must not change", outcome.pull.config, config)
 
 
 def check_saved_states_can_be_loaded(make: Make, workers: int = 3) -> None:
-    """The next pull of the arm, and the first pull of its mutant, find what a pull saved as an object or as files."""
+    """The next pull of the arm, and the first pull of its mutant, can load what a pull saved as an object or as files."""
     with _started(make, workers, remember) as (runner, directory):
         first = _outcomes(runner, [make_task(directory, 0)])[0]
         place = directory / "arm-0-step-1"
         _check(first.checkpoint == place.name and first.unsaved is None, "a saved state must be named", first)
-        _check(is_sound(place), "a saved state must be where the task said, and sound", list(directory.iterdir()))
-        _check(first.size == size_of(place), "the outcome must have its size", first, size_of(place))
+        _check(is_sound(place), "a saved state must be sound, and where the task specified", list(directory.iterdir()))
+        _check(first.size == size_of(place), "the outcome must have the size of the saved state", first, size_of(place))
         second = _outcomes(runner, [make_task(directory, 0, start=1, stop=2, previous=place)])[0]
-        _check(second.reward == 2 and not second.inherited, "the next pull must find what was saved", second)
+        _check(second.reward == 2 and not second.inherited, "the next pull must be able to load what was saved", second)
         mutant = replace(make_task(directory, 1, parent=place), pull=Pull(Arm(1, None, (0,)), 0, 1))
         third = _outcomes(runner, [mutant])[0]
-        _check(third.reward == 101 and third.inherited, "a mutant must find its parent's state", third)
+        _check(third.reward == 101 and third.inherited, "a mutant must be able to load its parent's state", third)
 
 
 def check_a_lost_state_is_named_then_trained_again(make: Make, workers: int = 3) -> None:
@@ -133,17 +134,17 @@ def check_a_lost_state_is_named_then_trained_again(make: Make, workers: int = 3)
         (place / "notes.txt").write_text("other", encoding="utf-8")
         task = make_task(directory, 0, start=1, stop=2, previous=place)
         outcome = _outcomes(runner, [task])[0]
-        _check(outcome.reward is None and outcome.damaged == place.name, "a damaged checkpoint must be named", outcome)
+        _check(outcome.reward is None and outcome.damaged == place.name, "a corrupt checkpoint must be named", outcome)
         again = replace(task, previous=None, recipe=(Slice(Pull(Arm(0, None), 0, 1), seed=0),))
         outcome = _outcomes(runner, [again])[0]
         _check((outcome.reward, outcome.retrained) == (2, 1), "a recipe must be trained first, and counted", outcome)
 
 
 def check_a_pull_without_space_or_that_fails_leaves_nothing(make: Make, workers: int = 3) -> None:
-    """A state that is too large is not saved, but the reward counts; a failed pull saves nothing."""
+    """A state that is too large is not saved, but the reward counts. A failed pull saves nothing."""
     with _started(make, workers, save_then) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 0, "return", room=50)])[0]
-        _check(outcome.reward == 1 and outcome.checkpoint is None, "the reward must be kept, the state not", outcome)
+        _check(outcome.reward == 1 and outcome.checkpoint is None, "the reward must be kept, but not the state", outcome)
         _check("50" in (outcome.unsaved or "") and outcome.size >= 1000, "the outcome must say why it was not saved", outcome)
         outcome = _outcomes(runner, [make_task(directory, 1, "raise")])[0]
         _check(outcome.reward is None and outcome.checkpoint is None, "a failed pull must save nothing", outcome)
@@ -154,15 +155,15 @@ def check_reports_are_the_curve(make: Make, workers: int = 3) -> None:
     """The curve has the finite rewards that the function reported, in order."""
     with _started(make, workers, report) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 0)])[0]
-    _check(outcome.curve == (0.0, 0.5, 2.0), "what was reported must be the curve", outcome)
+    _check(outcome.curve == (0.0, 0.5, 2.0), "the curve must be what was reported", outcome)
 
 
 def check_a_pull_whose_time_is_up_ends_at_its_report(make: Make, workers: int = 3) -> None:
-    """The first report ends it with that reward, and it is marked; a pull with enough time runs to its end."""
+    """A pull without time left is ended and marked at its first report. A pull with enough time runs to its end."""
     with _started(make, workers, report_then_save) as (runner, directory):
         late = _outcomes(runner, [make_task(directory, 0, time_left=0.0)])[0]
         _check((late.reward, late.stopped_early) == (0.5, True), "a pull must end at a report when its time is up", late)
-        _check(late.checkpoint is None, "a state that was not saved yet must not be there", late)
+        _check(late.checkpoint is None, "a state that was not saved yet must not exist", late)
         early = _outcomes(runner, [make_task(directory, 1, time_left=1e9)])[0]
         _check((early.reward, early.stopped_early) == (1, False), "a pull must not end at a report while it has time", early)
         _check(0 < early.metrics["left"] <= 1e9, "a pull must see how much time it has", early)
@@ -177,7 +178,7 @@ def check_no_more_than_workers_run_at_once(make: Make, workers: int = 3) -> None
 
 
 def check_workers_run_at_once(make: Make, workers: int = 3) -> None:
-    """As many pulls as workers run at once; in the thread of the test, they overlap by the clock of the runner."""
+    """As many pulls as workers run at once. If they run in the thread of the test, they overlap by the clock of the runner."""
     with _started(make, workers, meet) as (runner, directory), TemporaryDirectory() as place:
         config = {"place": place, "expected": runner.workers, "here": here()}
         began = runner.now()
@@ -185,7 +186,7 @@ def check_workers_run_at_once(make: Make, workers: int = 3) -> None:
         taken, alone = runner.now() - began, sum(outcome.seconds for outcome in outcomes)
         _check(taken >= 0, "the clock must not go backwards", taken)
         met = all(outcome.reward == runner.workers for outcome in outcomes)
-        _check(met or taken < alone, f"{runner.workers} workers must work at once", outcomes, taken)
+        _check(met or taken < alone, f"{runner.workers} workers must work at the same time", outcomes, taken)
 
 
 def check_closing_abandons_what_runs(make: Make, workers: int = 3) -> None:
@@ -244,7 +245,7 @@ def _started(make: Make, workers: int, function: Function) -> Iterator[tuple[Run
 
 
 def _outcomes(runner: Runner, tasks: list[Task]) -> list[Outcome]:
-    """The outcomes of tasks, which are submitted as a study does it."""
+    """The outcomes of tasks, which are submitted in the same way as by a study."""
     outcomes: list[Outcome] = []
     for number, task in enumerate(tasks):
         while number - len(outcomes) >= runner.workers:

@@ -1,4 +1,4 @@
-"""Play a strategy with simulated rewards and many pulls in flight, and replay what happened."""
+"""Plays a strategy with simulated rewards and many pulls in flight, and replays what happened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def play(
         strategy: The strategy to play. It is asked only as far as the iterator is consumed.
         reward: Function that returns the reward of a pull; None means that the pull failed.
         workers: Number of pulls in flight. They end in random order.
-        seed: Random seed of that order, and of which pulls fail.
+        seed: Random seed for that order, and for which pulls fail.
         fail: Share of pulls that fail regardless of their reward.
 
     >>> from manyarms import Float, RandomSearch, Space
@@ -81,7 +81,7 @@ class Recorded:
 
 
 def replay(strategy: Strategy, moves: Iterable[Asked | Told]) -> Iterator[tuple[Pull | None, Pull | None]]:
-    """Make the same moves with another strategy. Yields each pull as it was asked then and as it is asked now."""
+    """Make the same moves with another strategy. Yields each original pull with the pull that is asked for now."""
     for move in moves:
         if isinstance(move, Told):
             strategy.tell(move.pull, move.reward)

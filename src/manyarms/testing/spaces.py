@@ -1,4 +1,4 @@
-"""The contract of a space: checks of what strategies and studies rely on.
+"""The space contract: checks of what strategies and studies rely on.
 
     @pytest.mark.parametrize("check", SPACE_CHECKS, ids=lambda check: check.__name__)
     def test_my_space_keeps_the_contract_of_spaces(check):
@@ -29,7 +29,7 @@ def check_samples_survive_json(space: Any, seed: int = 0, n: int = 200) -> None:
 
 
 def check_same_seed_gives_same_configs(space: Any, seed: int = 0, n: int = 200) -> None:
-    """All randomness comes from the generator that is passed in: a study is resumed by replaying it."""
+    """All randomness comes from the generator that is passed in, because a study is resumed by replaying it."""
     rng, again = np.random.default_rng(seed), np.random.default_rng(seed)
     for _ in range(n):
         config, other = space.sample(rng), space.sample(again)
@@ -41,7 +41,7 @@ def check_same_seed_gives_same_configs(space: Any, seed: int = 0, n: int = 200) 
 
 
 def check_mutants_are_valid_and_differ(space: Any, seed: int = 0, n: int = 200) -> None:
-    """A mutant is in the space and differs from its parent, which is not changed. With one config only, it may be equal."""
+    """A mutant is in the space and differs from its parent, which is not changed. It may be equal if no other config exists."""
     rng = np.random.default_rng(seed)
     varies = len({_text(space, config) for config in _samples(space, seed, n)}) > 1
     parent = space.sample(rng)
@@ -130,7 +130,7 @@ def _check_valid(space: Any, config: Any, method: str) -> None:
     text = _text(space, config)
     returned = from_json(space, json.loads(text))
     same = _text(space, returned) == text and (hasattr(space, "to_json") or bool(returned == config))
-    _check(same, f"what {method} returns must survive JSON unchanged", config, returned)
+    _check(same, f"what {method} returns must survive a round trip through JSON", config, returned)
     if hasattr(space, "contains"):
         _check(space.contains(config), f"what {method} returns must be in the space", config)
         _check(space.contains(returned), f"what {method} returns must be in the space after JSON too", config, returned)

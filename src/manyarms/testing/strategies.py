@@ -1,4 +1,4 @@
-"""The contract of a strategy: checks of what studies rely on.
+"""The strategy contract: checks of what studies rely on.
 
     @pytest.mark.parametrize("check", STRATEGY_CHECKS, ids=lambda check: check.__name__)
     def test_my_strategy_keeps_the_contract_of_strategies(check):
@@ -32,7 +32,7 @@ _FAIL = 0.1
 _CUT = 120  # pulls after which a strategy without a budget is stopped
 _SLACK = 0.01  # tolerance, for rewards from 0 to 1
 _FEW = 10  # pulls that are enough to see how an error is handled
-_NEVER_ASKED = "a pull that was never asked must raise ValueError and change nothing"
+_NEVER_ASKED = "a pull that was never asked for must raise ValueError and change nothing"
 _TOO_MANY = 100_000  # pulls after which a strategy without a ledger is reported not to end
 
 
@@ -48,7 +48,7 @@ def check_replay_is_identity(make: Make) -> None:
 
 
 def check_a_snapshot_continues_like_the_original(make: Make) -> None:
-    """A state stored at any time and loaded into a new strategy continues like the original."""
+    """A new strategy with a state that was stored at any time continues like the original."""
     for reward in (evidence.noise, evidence.loss):
         original, walking = Recorded(make()), make()
         if evidence.state(walking) is None:
@@ -64,7 +64,7 @@ def check_a_snapshot_continues_like_the_original(make: Make) -> None:
 
 
 def check_ask_without_a_pull_changes_nothing(make: Make) -> None:
-    """While it waits, and when it is done, it can be asked any number of times."""
+    """A strategy that waits or is done can be asked any number of times."""
     for workers in _WORKERS:
         strategy = make()
         for _ in _played(strategy, workers, fail=_FAIL):
@@ -79,7 +79,7 @@ def check_ask_without_a_pull_changes_nothing(make: Make) -> None:
 
 
 def check_the_budget_is_used(make: Make) -> None:
-    """It ends only when less than a full training is left and nothing is in flight, and does not start again."""
+    """A strategy ends only when less than a full training is left and nothing is in flight, and does not start again."""
     for workers in _WORKERS:
         strategy = make()
         steps = sum(pull.steps for pull, _ in _played(strategy, workers, fail=_FAIL))
@@ -108,7 +108,7 @@ def check_arms_come_from_the_space(make: Make) -> None:
 
 
 def check_telling_twice_changes_nothing(make: Make) -> None:
-    """A repeated result of a pull is ignored, whether it is the same or another."""
+    """A repeated result of a pull is ignored, whether or not it is the same."""
     strategy, told, rng = make(), list[Pull](), np.random.default_rng(0)
     for pull, _ in _played(strategy, workers=4, fail=_FAIL):
         told.append(pull)
@@ -120,7 +120,7 @@ def check_telling_twice_changes_nothing(make: Make) -> None:
 
 
 def check_a_pull_never_asked_is_refused(make: Make) -> None:
-    """The result of a pull that was never asked raises a `ValueError`."""
+    """The result of a pull that was never asked for raises a `ValueError`."""
     strategy = make()
     pull = strategy.ask()
     assert pull is not None
@@ -142,7 +142,7 @@ def check_a_reward_that_is_not_finite_is_refused(make: Make) -> None:
         rule = "a reward of {reward} must raise ValueError and change nothing"
         _check_refused(strategy, [pull], (math.nan, math.inf, -math.inf), rule)
         strategy.tell(pull, 0.5)
-        _check(evidence.best(strategy) is not None, "a pull must accept a reward after a bad one was refused", pull)
+        _check(evidence.best(strategy) is not None, "a pull must accept a reward after an invalid one was rejected", pull)
 
 
 def check_a_failed_pull_never_looks_good(make: Make) -> None:
@@ -155,7 +155,7 @@ def check_a_failed_pull_never_looks_good(make: Make) -> None:
             best = evidence.best(strategy)
             _check(
                 (best is None) == (not rewarded),
-                "best must raise NoResult until a pull has succeeded, and not afterwards",
+                "best must raise NoResult until a pull has succeeded, but not after that",
                 best,
             )
             _check(best is None or best in rewarded, "an arm that only failed must not be recommended", best)
@@ -172,14 +172,14 @@ def check_a_search_of_failures_ends(make: Make) -> None:
 
 
 def check_randomness_comes_from_the_seed(make: Make) -> None:
-    """The same seed gives the same pulls, also in another process with other hashes. Another seed gives other pulls."""
+    """The same seed gives the same pulls, even in another process with different hashes. Other seeds give different pulls."""
     pulls = _transcript(make)
     _check(_transcript(make) == pulls, "the same seed must give the same pulls", "others")
     _check(evidence.elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
     strategy = extended(make())
     if strategy is not None:
         other = fresh_copy(strategy, seed=strategy.ledger.seed + 1)
-        _check(_transcript(lambda: other) != pulls, "another seed must give other pulls", "the same")
+        _check(_transcript(lambda: other) != pulls, "a different seed must give different pulls", "the same")
 
 
 def check_more_budget_continues_the_search(make: Make) -> None:
@@ -197,13 +197,13 @@ def check_more_budget_continues_the_search(make: Make) -> None:
             best = strategy.best().id
             _check(
                 best >= known,
-                "arms found after the budget was raised must be recommended if they are better",
+                "arms found after the budget was increased must be recommended if they are better",
                 f"arm {best} of {known} old ones",
             )
 
 
 def check_no_worse_than_random_search(make: Make) -> None:
-    """On an easy problem, where configs closer to a target are better, it is as good as random search on average."""
+    """On an easy problem, where configs closer to a target are better, the strategy is as good as random search on average."""
     found = list[tuple[float, float]]()
     for seed in range(16):
         strategy = extended(make())
@@ -365,7 +365,7 @@ def _check_moves(recorded: Recorded) -> None:
             in_flight.remove(arm)
             stopped[arm] = pull.start if move.reward is None else pull.stop
             continue
-        _check(arm not in in_flight, "an arm must not be pulled twice at once", pull)
+        _check(arm not in in_flight, "an arm must not have two pulls in flight", pull)
         in_flight.add(arm)
         spent += pull.steps
         _check(pull.start == stopped.get(arm, 0), f"a pull must start where its arm stopped, {stopped.get(arm, 0)}", pull)
@@ -376,7 +376,7 @@ def _check_moves(recorded: Recorded) -> None:
 def _check_refused(
     strategy: Strategy, pulls: Sequence[Pull], rewards: Sequence[float] = (1.0,), rule: str = _NEVER_ASKED
 ) -> None:
-    """Each of the pulls with each of the rewards is refused, and changes nothing; the rule may name the reward."""
+    """Each of the pulls with each of the rewards raises an error and changes nothing. The rule may contain the reward."""
     before = evidence.state(strategy)
     for pull, reward in itertools.product(pulls, rewards):
         try:

@@ -27,7 +27,7 @@ def write_npz(folder, name, x, **changes):
     np.savez(folder / f"{name}.npz", **{key: value for key, value in arrays.items() if value is not None})
 
 
-@pytest.mark.filterwarnings("ignore:.* is a made-up stand-in:manyarms.ManyarmsWarning")
+@pytest.mark.filterwarnings("ignore:.* is a synthetic substitute:manyarms.ManyarmsWarning")
 @pytest.mark.parametrize(
     ("name", "file", "x"),
     [
@@ -78,7 +78,7 @@ def test_images_of_two_values_are_numbers(tmp_path):
     [
         ("cifar10", "cifar10_sub", 0, "cifar10_sub.npz is a subset: 30 images to train on, 2 to test on"),
         ("mrbi", "mrbi_sub", 4, "mrbi_sub.npz is a subset: 30 images to train on, 4 to validate on, 2 to test on"),
-        ("mrbi", "mrbi_synth_sub", 0, "mrbi_synth_sub.npz is a made-up stand-in: 30 images to train on, 2 to test on"),
+        ("mrbi", "mrbi_synth_sub", 0, "mrbi_synth_sub.npz is a synthetic substitute: 30 images to train on, 2 to test on"),
         ("mrbi", "mrbi", 0, "mrbi.npz is a subset: 30 images to train on, 2 to test on"),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_file_of_svhn_without_its_arrays_says_what_it_needs(tmp_path, content,
 
     write_mat(tmp_path, LABELS)
     savemat(tmp_path / "test_32x32.mat", content)
-    message = f"test_32x32.mat cannot be read: ValueError: needs the arrays X and y, has {found}$"
+    message = f"test_32x32.mat cannot be read: ValueError: must contain the arrays X and y, got {found}$"
     with pytest.raises(ma.ManyarmsError, match=message):
         load_images("svhn", tmp_path)
 

@@ -141,7 +141,7 @@ def test_a_problem_goes_to_another_process_with_what_it_has_found(folder):
 
 
 def test_a_task_that_the_surrogate_does_not_know_is_refused(folder):
-    with pytest.raises(ValueError, match="task_id must be one of the 2 of the surrogate, such as 11, 44, got 7"):
+    with pytest.raises(ValueError, match="task_id must be one of the 2 known tasks, such as 11, 44, got 7"):
         SurrogateProblem(7, folder)
 
 

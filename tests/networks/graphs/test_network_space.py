@@ -214,7 +214,7 @@ def test_every_strategy_searches_it_and_goes_on_from_storage(make, tmp_path):
     assert found[0] == found[1]
     with ma.load_study(storage, space=strategy.ledger.space) as view:
         assert (view.best().id, view.best_reward, view.counts.steps) == found[0]
-        assert view.best_config == strategy.best().config
+        assert view.best_config == study.strategy.best().config
     with ma.load_study(storage) as view:  # which cannot make the space again, but can show the study
         assert view.best_reward == found[0][1]
         data = view.best_config.get("config", view.best_config)
@@ -229,5 +229,5 @@ def test_going_on_with_another_space_is_refused(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ma.Study(ma.MutantUCB(networks.table_space(4, 2), budget=10, seed=0), storage=storage).close()
-        with pytest.raises(ma.StudyMismatch, match="was made with space="):
+        with pytest.raises(ma.StudyMismatch, match="was created with space="):
             ma.Study(ma.MutantUCB(networks.table_space(4, 2, max_nodes=3), budget=10, seed=0), storage=storage)

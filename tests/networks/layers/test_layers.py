@@ -139,7 +139,7 @@ WRONG = {
     ),
     "other rows": (
         scaled(blueprint=says(networks.Blueprint("Flatten", 0))),
-        f"the module of layer 'scaled' must return as many rows as it gets, 2, got (10,) {CASE}",
+        f"the module of layer 'scaled' must return as many rows as its input, 2, got (10,) {CASE}",
     ),
 }
 

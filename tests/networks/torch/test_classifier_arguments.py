@@ -43,7 +43,7 @@ def test_wrong_training_spaces_are_refused(changed, error, message):
 
 def test_wrong_devices_and_precisions_are_refused():
     for device in ("gpu", "", 1.5):
-        with pytest.raises(ValueError, match='device must be one that PyTorch knows, such as "cpu" or "cuda:1", got'):
+        with pytest.raises(ValueError, match='device must be a PyTorch device, such as "cpu" or "cuda:1", got'):
             networks.image_classifier(*DATA, space=SPACE, device=device)
     with pytest.raises(TypeError, match="mixed_precision must be True or False, got 'yes'"):
         networks.image_classifier(*DATA, space=SPACE, mixed_precision="yes")
@@ -51,7 +51,9 @@ def test_wrong_devices_and_precisions_are_refused():
 
 def test_tables_are_refused_on_a_device_without_double_precision():
     x, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
-    with pytest.raises(ValueError, match="device must support double precision, in which tables are standardized, got 'mps'"):
+    with pytest.raises(
+        ValueError, match="device must support double precision, which is used to standardize tables, got 'mps'"
+    ):
         networks.table_classifier(x, y, x, y, device="mps")
 
 

@@ -173,9 +173,9 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
     X, y = IRIS
     storage = str(tmp_path / "fit.db")
     quick(storage=storage).fit(X, y)
-    with pytest.raises(ma.StudyMismatch, match=r"was started with other settings \(data\)"):
+    with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(data\)"):
         quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
-    with pytest.raises(ma.StudyMismatch, match=r"was started with other settings \(scoring\)"):
+    with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(scoring\)"):
         quick(storage=storage, scoring="f1_macro").fit(X, y)
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 

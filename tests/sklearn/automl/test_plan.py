@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyarms.sklearn.automl.columns import kinds_of
+from manyarms.sklearn.automl.column_kinds import kinds_of
 from manyarms.sklearn.automl.folds import held_out_rows
 from manyarms.sklearn.automl.plan import Plan, Size, needs_process, plan_of, width
 

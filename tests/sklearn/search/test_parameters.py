@@ -110,7 +110,7 @@ def test_any_object_that_samples_and_mutates_is_a_space():
         ({"C": []}, r"space\['C'\]: options must name at least one"),
         ({"C": [1, 1]}, r"space\['C'\]: options must differ"),
         ({1: [1]}, "space must have strings as names, got 1"),
-        ({"C": stats.loguniform(-1, 1)}, r"space\['C'\]: must be a list or a frozen distribution with a finite median"),
+        ({"C": stats.loguniform(-1, 1)}, r"space\['C'\]: must be a list, or a frozen distribution with a finite median"),
     ],
 )
 def test_what_is_no_space_is_refused_with_the_name_of_the_parameter(space, message):

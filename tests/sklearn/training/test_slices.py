@@ -26,17 +26,7 @@ from sklearn.svm import SVC
 from manyarms.sklearn.training.candidate import unfitted
 from manyarms.sklearn.training.fitting import row_order
 from manyarms.sklearn.training.resources import slices_of
-from manyarms.sklearn.training.slices import (
-    BoostedRounds,
-    Epochs,
-    Refits,
-    Rows,
-    Span,
-    WarmRounds,
-    Whole,
-    has_converged,
-    share,
-)
+from manyarms.sklearn.training.slices import BoostedRounds, Epochs, Refits, Rows, Span, WarmRounds, Whole, has_converged, share
 
 X, y = make_classification(200, 6, n_classes=3, n_informative=4, random_state=0)
 

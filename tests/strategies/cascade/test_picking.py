@@ -83,7 +83,7 @@ def test_a_child_that_keeps_failing_is_not_picked_any_more_and_a_warning_says_so
     counts = Counter(names(cascade, reward=lambda pull: None if pull.config["algorithm"] == "b" else near(pull)))
     assert counts["b"] <= 5 and counts["a"] == 100 - counts["b"]
     if counts["b"] == 5:
-        assert cascade.warning() == "b: 5 of 5 pulls failed, so it was not picked any more."
+        assert cascade.warning() == "b: 5 of 5 pulls failed, so it was no longer picked."
 
 
 def test_where_all_children_fail_the_budget_is_spent_all_the_same():

@@ -121,7 +121,7 @@ def test_other_children_or_another_picker_are_another_study(quick):
         (ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.DTTTS(SPACE)}, budget=100, seed=0), "children"),
         (ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.RandomSearch(SPACE, budget=9)}, budget=100, seed=0), "children"),
     ]:
-        with pytest.raises(StudyMismatch, match=f"was made with {argument}="):
+        with pytest.raises(StudyMismatch, match=f"was created with {argument}="):
             ma.Study(other, storage=f"{quick}/study.db")
     ma.Study(two(budget=200, seed=None), storage=f"{quick}/study.db").close()
 

@@ -152,7 +152,7 @@ def test_starting_anew_forgets_all(make):
 
 @each
 def test_without_a_number_of_arms_it_says_what_is_missing(make):
-    with pytest.raises(ValueError, match=r"n must be given, the number of arms: .*\(n=7\)"):
+    with pytest.raises(ValueError, match=r"n, the number of arms, must be set, as in .*\(n=7\)"):
         make().pick(np.random.default_rng(0))
 
 

@@ -23,7 +23,7 @@ from .images import Images
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """One format of a dataset: its files, how to read them, and what they hold if not the whole dataset."""
+    """One format of a dataset: its files, how to read them, and what they contain if it is not the complete dataset."""
 
     files: tuple[str, ...]
     read: Callable[[Sequence[Path]], Arrays]
@@ -43,7 +43,7 @@ class _Source:
 def _formats(name: str, *published: _Format, synthetic: bool = False) -> tuple[_Format, ...]:
     """All formats of a dataset: one file, the published format, and smaller files."""
     some = _Format((f"{name}_sub.npz",), read_npz, "a subset")
-    standing_in = _Format((f"{name}_synth_sub.npz",), read_npz, "a made-up stand-in")
+    standing_in = _Format((f"{name}_synth_sub.npz",), read_npz, "a synthetic substitute")
     return (_Format((f"{name}.npz",), read_npz), *published, some, *([standing_in] if synthetic else []))
 
 
@@ -91,7 +91,7 @@ def load_images(name: str, folder: str | os.PathLike[str] | None = None, n_valid
 
 
 def _found(name: str, place: Path, source: _Source) -> tuple[list[Path], _Format]:
-    """The first format whose files are all there."""
+    """The first format whose files all exist."""
     places = [place / name, place]  # in this order, because MNIST and Fashion-MNIST have the same file names
     for folder in places:
         for format in source.formats:
@@ -126,7 +126,7 @@ def _problems(arrays: Arrays, shape: tuple[int, ...]) -> Iterator[str]:
     parts = ["train", "test", *(["valid"] if "x_valid" in arrays else [])]
     missing = [key for part in parts for key in (f"x_{part}", f"y_{part}") if key not in arrays]
     if missing:
-        yield f"needs the arrays {', '.join(missing)}, has {', '.join(arrays) or 'none'}"
+        yield f"must contain the arrays {', '.join(missing)}, got {', '.join(arrays) or 'none'}"
         return
     for part in parts:
         x, y = arrays[f"x_{part}"], arrays[f"y_{part}"]
@@ -143,4 +143,4 @@ def _problems(arrays: Arrays, shape: tuple[int, ...]) -> Iterator[str]:
         elif y.min() < 0 or y.max() > 9:
             yield f"y_{part} must be whole numbers from 0 to 9, got {y.dtype} from {y.min()} to {y.max()}"
     if len(arrays["x_train"]) < 2 and "x_valid" not in arrays:
-        yield "x_train must have two images or more, as some are kept to validate on, got 1"
+        yield "x_train must have two images or more, because some are used for validation, got 1"

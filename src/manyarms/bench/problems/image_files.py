@@ -72,7 +72,7 @@ def read_mat(files: Sequence[Path]) -> Arrays:
         with _reading(file):
             content = {key: value for key, value in loadmat(file).items() if not key.startswith("__")}
             if not {"X", "y"} <= content.keys():
-                raise ValueError(f"needs the arrays X and y, has {', '.join(content) or 'none'}")
+                raise ValueError(f"must contain the arrays X and y, got {', '.join(content) or 'none'}")
             arrays[f"x_{part}"] = np.moveaxis(content["X"], -1, 0)
             labels = content["y"].ravel()
             arrays[f"y_{part}"] = np.where(labels == 10, labels.dtype.type(0), labels)

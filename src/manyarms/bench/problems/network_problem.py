@@ -22,7 +22,7 @@ _CHUNK = 1000  # images that are classified together
 
 
 class Training:
-    """A network in training. It can be paused, pickled and resumed, and the result does not depend on the slices.
+    """A network in training. It can be paused, pickled and resumed. The result does not depend on how the training is sliced.
 
     Attributes:
         network: A `torch.nn.Sequential`.
@@ -41,7 +41,7 @@ class Training:
         self.diverged = self._optimizer is None
 
     def run(self, images: Images, until: int, total: int) -> None:
-        """Train until iteration `until` of a training with `total` iterations."""
+        """Train up to iteration `until` of `total`."""
         torch = _torch()
         size = self._architecture.batch_size(self._config)
         with _generator(self._generator):
@@ -76,7 +76,7 @@ class NetworkProblem:
     """A network to tune on images. Use `train` in a study, and `evaluate` or `start` in your own loop.
 
     An iteration trains on a random batch. If configs have `iterations`, a full training is one step. The same seed gives the
-    same network, regardless of the slices.
+    same network, regardless of how the training is sliced.
 
     Args:
         name: Name in tables and plots.
@@ -110,7 +110,7 @@ class NetworkProblem:
         return self.advance(self.start(config, seed), config, steps)
 
     def train(self, pull: RunningPull) -> dict[str, float]:
-        """Train a slice, for a study. It saves the `Training`, and its cost is in iterations."""
+        """Train a slice, for a study. Saves the `Training` and reports the cost in iterations."""
         training: Training | None = pull.load()
         if training is None:
             training = self.start(pull.config, pull.seed)
@@ -176,7 +176,7 @@ def svhn_cnn(
 
 
 def _longest(setting: str, max_steps: int, batches: int) -> int | None:
-    """The iterations of the longest training if its length is tuned, or else None."""
+    """Number of iterations of the longest training if the length is tuned; otherwise None."""
     checks.one_of("setting", setting, ("A", "B"))
     iterations = checks.whole("max_steps", max_steps, 1) * checks.whole("batches", batches, 1)
     return iterations if setting == "A" else None
@@ -208,7 +208,7 @@ def _pixels(x: Array) -> torch.Tensor:
 
 @contextlib.contextmanager
 def _generator(state: Any, seed: int = 0) -> Iterator[None]:
-    """Set the random state of PyTorch, or seed it, and restore it afterwards. On one thread."""
+    """Set or seed PyTorch's random state, use one thread, and restore both at the end."""
     torch = _torch()
     with torch.random.fork_rng(devices=[]), _one_thread():
         if state is None:
@@ -220,7 +220,7 @@ def _generator(state: Any, seed: int = 0) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Use one thread, because several would sum in another order and give other results."""
+    """Use one thread, because several threads would sum in a different order and give different results."""
     torch = _torch()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

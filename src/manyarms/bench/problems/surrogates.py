@@ -1,4 +1,4 @@
-"""A surrogate of real trainings: the network of YAHPO Gym that predicts the accuracy of XGBoost, over a conditional space."""
+"""A surrogate for real training: the YAHPO Gym network that predicts the accuracy of XGBoost, over a conditional space."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _AT_ONCE = 2000  # configs per prediction
 
 
 class SurrogateProblem:
-    """XGBoost on a dataset, as predicted by a network that was fitted to real trainings (YAHPO Gym, rbv2_xgboost).
+    """XGBoost on a dataset, as predicted by a network that was fitted to real training runs (YAHPO Gym, rbv2_xgboost).
 
     A step is a tenth of the training rows. The reward is the accuracy, without noise. `best` is the largest value that `survey`
-    found, which is a lower bound. It is stored for `RBV2_TASKS`, and measured on first use for other tasks, in a second or two.
-    A config may be better than `best`, because the surrogate has narrow peaks; then its regret is negative.
+    found, which is a lower bound. It is stored for `RBV2_TASKS`. For other tasks it is measured on first use, which takes a
+    second or two. A config may be better than `best`, because the surrogate has narrow peaks; its regret is then negative.
 
     Args:
         task_id: OpenML id of the dataset.
@@ -69,7 +69,7 @@ class SurrogateProblem:
         tasks = self._encoding["task_id"].keys() - {"#na#"}
         if str(task_id) not in tasks:
             known = ", ".join(sorted(tasks, key=int)[:5])
-            raise ValueError(f"task_id must be one of the {len(tasks)} of the surrogate, such as {known}, got {task_id!r}")
+            raise ValueError(f"task_id must be one of the {len(tasks)} known tasks, such as {known}, got {task_id!r}")
         self._task = int(task_id)
         self.space = surrogate_space(json.loads((folder / "config_space.json").read_text(encoding="utf-8")))
 
@@ -82,7 +82,7 @@ class SurrogateProblem:
         return self._curve(config)[-1]
 
     def values(self, configs: Sequence[Any]) -> NDArray[np.float64]:
-        """The accuracies of many configs with all rows. Faster than one by one, and equal up to rounding."""
+        """The accuracies of many configs with all rows. Faster than one at a time, with the same results up to rounding."""
         kinds, numbers = zip(*(inputs(config, str(self._task), self._encoding) for config in configs), strict=True)
         parts = range(0, len(kinds), _AT_ONCE)
         return np.concatenate(
@@ -115,12 +115,12 @@ def rbv2_xgboost(task_id: int) -> SurrogateProblem:
     _onnxruntime()
     folder = data_directory() / "bench" / "rbv2_xgboost"
     if not (folder / "model.onnx").is_file():
-        raise ManyarmsError(f"There is no model.onnx in {str(folder)!r}. It is part of the data of YAHPO Gym, as rbv2_xgboost.")
+        raise ManyarmsError(f"There is no model.onnx in {str(folder)!r}. It is in rbv2_xgboost in the YAHPO Gym data.")
     return SurrogateProblem(task_id, folder)
 
 
 def surrogate_space(description: Mapping[str, Any]) -> Space:
-    """The space of a config_space.json of YAHPO Gym, without task and resources. Conditions are as in `from_configspace`."""
+    """The space in a config_space.json of YAHPO Gym, without task and resources. Conditions are as in `from_configspace`."""
     parts = {part["name"]: part for part in description["hyperparameters"]}
     children: dict[str, list[tuple[str, list[str]]]] = {}
     for condition in description["conditions"]:
@@ -165,12 +165,12 @@ def predicted(
     x_resources = np.tile(np.array(resources, dtype=np.float32), (len(numbers), 1))
     feed = {"x_cat": x_kinds, "x_cont": np.hstack([x_numbers, x_resources])}
     accuracies: NDArray[np.float64] = _session(model, os.getpid()).run(None, feed)[0][:, _ACCURACY].astype(float)
-    return np.clip(accuracies, 0.0, 1.0)  # which rounding exceeds by a few millionths
+    return np.clip(accuracies, 0.0, 1.0)  # rounding may exceed 1 by a few millionths
 
 
 @lru_cache(maxsize=10_000)
 def _curve(model: str, kinds: tuple[int, ...], numbers: tuple[float, ...]) -> tuple[float, ...]:
-    """All steps of a curve at once, because ten rows take hardly more time than one."""
+    """All steps of a curve at once, because predicting ten rows takes hardly more time than predicting one."""
     return tuple(predicted(model, [kinds], [numbers], [step / _STEPS for step in range(1, _STEPS + 1)]).tolist())
 
 

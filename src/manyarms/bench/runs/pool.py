@@ -18,7 +18,7 @@ from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
 from ...errors import WorkerError
-from ...runners.child import PipeEnd, die_with, kill_group, lead_group, manner
+from ...runners.child_process import PipeEnd, die_with, kill_group, lead_group, manner
 
 R = TypeVar("R")
 T = TypeVar("T")

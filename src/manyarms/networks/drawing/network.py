@@ -10,17 +10,7 @@ from ..graphs.graph import INPUT
 from ..graphs.layout import Layout, Stage
 from ..graphs.network import Network
 from ..graphs.network_space import NetworkSpace
-from .svg import (
-    ADDED_COLOR,
-    CHANGED_COLOR,
-    LIGHT_TEXT_COLOR,
-    LINE_COLOR,
-    REMOVED_COLOR,
-    TEXT_COLOR,
-    Arrow,
-    Box,
-    diagram,
-)
+from .svg import ADDED_COLOR, CHANGED_COLOR, LIGHT_TEXT_COLOR, LINE_COLOR, REMOVED_COLOR, TEXT_COLOR, Arrow, Box, diagram
 
 Key = tuple[str, int]
 """The graph and the node of a box."""

@@ -36,7 +36,7 @@ class Classifier:
 
     A step is one cycle of the learning rate (a sub-train of the Mutant-UCB paper, section 5.1). Pausing a network does not
     change its training: on the CPU, with the same number of threads, the results are identical. A mutant starts with all
-    weights of its parent that have the same node and shape. A pull fails if the loss diverges or memory runs out.
+    weights of its parent that have the same node and shape. A pull fails if the loss diverges or if memory runs out.
 
     Args:
         space: Space of networks. Its training has `learning_rate`, `batch_size`, `optimizer` and optionally `weight_decay`.
@@ -113,7 +113,7 @@ class Classifier:
         return {"reward": accuracy, "loss": trained.loss, "n_parameters": trained.module.layout.n_parameters}
 
     def check_saved(self, directory: Path) -> None:
-        """Raise `StudyMismatch` if a checkpoint has other data or settings. `study.optimize` calls this when it resumes."""
+        """Raise `StudyMismatch` if a checkpoint has different data or settings. `study.optimize` calls this when it resumes."""
         before = read_state(directory)["task"]
         for what, value in self._task.items():
             if before[what] != value:
@@ -203,13 +203,13 @@ def prediction_batch_size(layout: Layout) -> int:
 
 
 def _check_device(name: str, space: NetworkSpace) -> torch.device:
-    """The device. It must be available where pulls run, but not necessarily here."""
+    """The device. It must be available where pulls run, but not necessarily in this process."""
     try:
         device = torch.device(name)
     except (RuntimeError, TypeError):
-        raise ValueError(f'device must be one that PyTorch knows, such as "cpu" or "cuda:1", got {name!r}') from None
+        raise ValueError(f'device must be a PyTorch device, such as "cpu" or "cuda:1", got {name!r}') from None
     if device.type == "mps" and len(space.input_shape) == 1:
-        raise ValueError(f"device must support double precision, in which tables are standardized, got {name!r}")
+        raise ValueError(f"device must support double precision, which is used to standardize tables, got {name!r}")
     return device
 
 

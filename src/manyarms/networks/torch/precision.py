@@ -30,5 +30,5 @@ class Precision:
         return torch.autocast(self.device.type, self.dtype, enabled=self.mixed)
 
     def scaler(self) -> torch.amp.GradScaler:
-        """Scaler of the loss, disabled where it is not needed."""
+        """Loss scaler, disabled if it is not needed."""
         return torch.amp.GradScaler(self.device.type, enabled=self.mixed and self.dtype == torch.float16)

@@ -29,10 +29,10 @@ class TrainedNetwork:
         network: The config.
         module: The module with its weights.
         optimizer: Optimizer of the weights.
-        scaler: Scaler of the loss.
-        seed: Random seed of the whole training. The seed of each cycle derives from it, so that pauses change nothing.
+        scaler: Loss scaler.
+        seed: Random seed for the whole training. The seed of each cycle is derived from it, so pausing changes nothing.
         precision: Device and precision.
-        steps: Number of cycles it was trained for.
+        steps: Number of cycles it has been trained for.
         loss: Mean loss of the last epoch.
     """
 
@@ -47,7 +47,7 @@ class TrainedNetwork:
 
     @classmethod
     def initialize(cls, network: Network, space: NetworkSpace, seed: int, precision: Precision) -> TrainedNetwork:
-        """An untrained network, whose weights follow from the seed."""
+        """An untrained network. The seed determines its weights."""
         with seeded(seed, precision.device):
             module = build(network, space).to(precision.device)
         optimizer = training_optimizer(network.training, module.parameters())
@@ -55,7 +55,7 @@ class TrainedNetwork:
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], space: NetworkSpace, precision: Precision) -> TrainedNetwork:
-        """The network whose `state()` this is."""
+        """Restore a network from its `state()`."""
         trained = cls.initialize(space.from_json(json.loads(state["network"])), space, state["seed"], precision)
         trained.module.load_state_dict(state["weights"])
         trained.optimizer.load_state_dict(state["optimiser"])

@@ -53,12 +53,12 @@ def subtrain(
 
     Args:
         module: The network.
-        optimizer: Its optimizer.
+        optimizer: Optimizer of the network.
         x, y: Training examples and their labels.
         cycle: Length and learning rates of the cycle.
         seed: Random seed for shuffling and dropout.
         precision: Full precision by default.
-        scaler: Scaler of the loss. It keeps its state from cycle to cycle.
+        scaler: Loss scaler. Its state carries over from cycle to cycle.
 
     Returns:
         The mean loss of the last epoch.

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 from ... import checks
 from ...errors import ManyarmsWarning
 from .auto_study import AutoStudy
-from .columns import as_table, check_useful, kinds_of
+from .column_kinds import as_table, check_useful, kinds_of
 from .ensemble import average, probabilities
 from .final_model import FinalModel
 from .leaderboard import leaderboard, pulls_frame

@@ -1,4 +1,4 @@
-"""The study behind the Auto estimators: the model families share the training time."""
+"""The study that the Auto estimators run: the model families share the training time."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class AutoStudy:
 
     Args:
         data: The rows.
-        kinds: What each column holds.
+        kinds: Kind of each column.
         settings: The settings.
-        clock: Returns the time in seconds, the same in all processes.
+        clock: Returns the time in seconds. It must be the same clock in all processes.
 
     Attributes:
         all_data: All rows.
@@ -76,7 +76,7 @@ class AutoStudy:
         self.plan = self._plan()
         weighted = data.weights is not None
         self.candidates = make_candidates(settings.families, self._kinds, data.target, self.plan, self.scorer, weighted)
-        self._lengths: list[float] = []  # durations of the last pulls
+        self._lengths: list[float] = []  # durations of the most recent pulls
         self._open = contextlib.ExitStack()
         try:
             self.study = self._study(fingerprint(data.table, data.target.values, data.weights, self._given))
@@ -100,7 +100,7 @@ class AutoStudy:
         return fit_quick_model(data.table, self._kinds, data.target, self.scorer, columns, self.settings.seed or 0, self._clock)
 
     def _plan(self) -> Plan:
-        """The plan of a stored study; else one that fits the table and the time."""
+        """The plan of the stored study or, for a new study, a plan that fits the table and the time."""
         if (stored := self._stored_plan()) is not None:
             return stored
         if self._given is not None:
@@ -125,7 +125,7 @@ class AutoStudy:
         return Plan(origin["folds"], origin["rows"]) if {"folds", "rows"} <= set(origin) else None
 
     def _study(self, data: str) -> Study:
-        """A new study, or one that is resumed."""
+        """A new or resumed study."""
         children = {
             name: AdaptiveMutantUCB(
                 family.space, max_steps=candidate.max_steps, initial=_INITIAL, stop_turned=not candidate.is_partial
@@ -146,7 +146,7 @@ class AutoStudy:
             if origin.get(what) != value:
                 setting = "scoring" if what == "metric" else what
                 raise StudyMismatch(
-                    f"Study {study.name!r} was started with other settings ({setting}). Use another storage or name.",
+                    f"Study {study.name!r} was started with different settings ({setting}). Use another storage or name.",
                     setting=setting,
                 )
         return study
@@ -188,7 +188,7 @@ class AutoStudy:
         return self.settings.workers > 1 or (self.settings.seconds is not None and needs_process(size, self.settings.seconds))
 
     def run(self) -> None:
-        """Search until the time or the steps are spent, over all runs together."""
+        """Search until the time or the steps are spent. Both are totals over all runs."""
         settings, study, timeout, runner = self.settings, self.study, None, None
         if settings.seconds is not None:
             reserve = _RETRAIN if self.plan.folds == 1 else _RESERVE if settings.ensemble else _RESERVE / 2
@@ -218,19 +218,19 @@ class AutoStudy:
         return ProcessRunner(self.settings.workers, _PATIENCE * pull + _MOMENT, until=late) if apart else None
 
     def _watch(self, study: Study, outcome: Outcome) -> None:
-        """Stop if every pull fails, or if another pull like the last ones would not end in time."""
+        """Stop if every pull fails, or if another pull as long as the last ones would not end in time."""
         self._lengths = [*self._lengths[1 - _LAST :], outcome.seconds]
         late = self._clock() + float(np.mean(self._lengths)) > self._until
         if late if study.counts.pulls else study.counts.failures >= _HOPELESS:
             study.stop()
 
     def left(self) -> float:
-        """Seconds left for everything."""
+        """Seconds left in total."""
         limit = np.inf if self.settings.seconds is None else self.settings.seconds - self._elapsed()
         return min(limit, self._end - self._clock())
 
     def deadline_in(self, seconds: float) -> Deadline:
-        """A deadline in this many seconds."""
+        """A deadline this many seconds from now."""
         return Deadline(self._clock() + seconds, self._clock)
 
     def _elapsed(self) -> float:
@@ -250,7 +250,7 @@ class AutoStudy:
         return constant_member(self.target, self.all_data.weights), self.baseline.score
 
     def fallback(self) -> tuple[Member, float]:
-        """The model to use if the search has trained none, and its score."""
+        """The model to use if the search trained none, and its score."""
         quick_model = self.quick_model
         if (
             quick_model is not None

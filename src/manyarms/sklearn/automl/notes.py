@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .auto_study import AutoStudy
-from .columns import NOTHING
+from .column_kinds import NOTHING
 from .constant import CONSTANT
 from .ensemble import Member
 from .final_model import FinalModel

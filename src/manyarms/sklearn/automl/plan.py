@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .columns import CATEGORY, DATE, FEW, MANY, NOTHING, NUMBER, TEXT
+from .column_kinds import CATEGORY, DATE, FEW, MANY, NOTHING, NUMBER, TEXT
 
 _WIDTHS = {
     NUMBER: 1,

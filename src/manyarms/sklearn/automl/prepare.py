@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from .columns import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of
+from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of
 from .conversions import date_parts, number_matrix, texts_of, words_of
 
 _TOPICS = 20  # columns of a text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from .columns import FLAG, TEXT, dtype_kind
+from .column_kinds import FLAG, TEXT, dtype_kind
 from .wording import counted
 
 CLASSIFICATION, REGRESSION = "classification", "regression"

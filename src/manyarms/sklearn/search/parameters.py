@@ -1,4 +1,4 @@
-"""The search space of an estimator: a space of JSON configs, and the parameters that each config stands for."""
+"""The search space of an estimator: a space of JSON configs, and the estimator parameters for each config."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import clone
 from ...spaces import Choice, Constant, Float, Int, Joint, Space, choice_of, from_scipy
 from ...spaces.parameters import plain
 
-_TAIL = 1e-4  # probability that is cut off at both ends of a distribution, where values may be infinite
+_TAIL = 1e-4  # probability cut off at each end of a distribution, where values may be infinite
 
 
 class SearchSpace(Protocol):
@@ -32,7 +32,8 @@ def search_space(space: Any) -> SearchSpace:
 
     Args:
         space: A `Space`, or anything with `sample` and `mutate` whose configs are dicts of parameters. Or, as for
-            `RandomizedSearchCV`, a dict of lists and distributions, or a list of such dicts. None searches nothing.
+            `RandomizedSearchCV`, a dict of lists and distributions, or a list of such dicts. None means that nothing is
+            searched.
 
     >>> found = search_space({"tol": [1e-4, 1e-3, 1e-2], "ngram_range": [(1, 1), (1, 2)]})
     >>> found.space
@@ -54,7 +55,7 @@ def search_space(space: Any) -> SearchSpace:
 
 @dataclass(frozen=True)
 class Plain:
-    """A space of parameters. `meanings` maps values that only stand for the real ones."""
+    """A space of parameters. `meanings` maps stored values to the actual ones, where they differ."""
 
     space: Any
     meanings: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class Plain:
 
 
 class Alternatives:
-    """One of several spaces, each with its own meanings."""
+    """A choice among several spaces, each with its own meanings."""
 
     def __init__(self, parts: tuple[Plain, ...]) -> None:
         self.parts = parts
@@ -127,7 +128,7 @@ def _from_dict(given: Mapping[str, Any]) -> Plain:
 
 
 def _parameter(values: Any) -> tuple[Any, Callable[[Any], Any] | None]:
-    """A parameter of a space, and the meaning of its values if they are not the values themselves."""
+    """A parameter of a space, and the actual values that its options stand for, if they are not JSON."""
     if isinstance(values, (Float, Int, Choice, Space)):
         return values, None
     if hasattr(values, "rvs"):
@@ -147,7 +148,7 @@ def _distributed(distribution: Any) -> tuple[Any, Callable[[Any], Any] | None]:
         return from_scipy({"": distribution}).parameters[""], None
     except ValueError:
         if not hasattr(distribution, "ppf") or not np.isfinite(distribution.ppf(0.5)):
-            raise ValueError(f"must be a list or a frozen distribution with a finite median, got {distribution!r}") from None
+            raise ValueError(f"must be a list, or a frozen distribution with a finite median, got {distribution!r}") from None
         return Float(_TAIL, 1 - _TAIL), Quantile(distribution)
 
 

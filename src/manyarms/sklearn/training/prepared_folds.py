@@ -42,7 +42,7 @@ class Preparations:
         X, y: The data.
         folds: For each fold, the rows to train on and the rows to score.
         metadata: Sample weights and other metadata.
-        shared: Directory in which fitted preparations are shared with other processes; None for none.
+        shared: Directory in which fitted preparations are shared with other processes; None to share nothing.
     """
 
     def __init__(self, X: Any, y: Any, folds: Sequence[tuple[Any, Any]], metadata: Metadata, shared: Path | None) -> None:
@@ -51,7 +51,7 @@ class Preparations:
         self._firsts: dict[tuple[int, bytes], Any] = {}  # fitted by other processes
 
     def fold(self, number: int, estimator: Any, candidate: Candidate) -> Fold:
-        """The rows of a fold as the last step of the estimator gets them."""
+        """The rows of a fold, as passed to the last step of the estimator."""
         key = _key(number, estimator, candidate)
         if (known := self._prepared.get(key)) is not None:
             self._prepared.move_to_end(key)
@@ -70,7 +70,7 @@ class Preparations:
         return number > _PREPARED * len(self._folds) or (number > 1 and size > _PREPARED_BYTES)
 
     def first(self, number: int, estimator: Any, candidate: Candidate) -> Any:
-        """The fitted first steps for a fold, if possible those that another process has shared."""
+        """The fitted first steps for a fold. If another process has shared them, they are not fitted again."""
         key = _key(number, estimator, candidate)
         if self._shared is None or key in self._prepared:
             return self.fold(number, estimator, candidate).first
@@ -95,12 +95,12 @@ class Preparations:
         return Fold(number, first, X_train, y_train, X_test, y_test, own)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the caches."""
+        """The state for pickling, without the caches."""
         return {**vars(self), "_prepared": OrderedDict(), "_firsts": {}}
 
 
 def _key(number: int, estimator: Any, candidate: Candidate) -> tuple[int, bytes]:
-    """The key of a preparation: the fold, the first steps, and the arguments of `fit` for this candidate only."""
+    """The key of a preparation: the fold, the first steps, and the `fit` arguments that only this candidate has."""
     first = split(estimator)[0]
     return number, (b"" if first is None else pickled(first)) + (b"" if candidate.fit_params is None else pickled(candidate))
 
@@ -111,7 +111,7 @@ def _name(key: tuple[int, bytes]) -> str:
 
 
 def _share(file: Path, first: Any) -> None:
-    """Write a preparation for other processes, completely or not at all. They can do without it."""
+    """Write a preparation for other processes, completely or not at all. Other processes work without it too."""
     aside = file.with_name(f"{file.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         aside.write_bytes(pickled(first))

@@ -1,4 +1,4 @@
-"""The choice of how an estimator is trained in slices, by the resource that grows."""
+"""Chooses how to train an estimator in slices, depending on the resource that grows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from .slices import BoostedRounds, Epochs, Refits, Rows, Slices, Solver, WarmRounds, Whole
 
 RESOURCES = ("auto", "n_samples", "partial_fit")
-"""The values of `resource` besides names of parameters."""
+"""The values of `resource` that are not names of parameters."""
 
 SOLVER = "solver"
 """The resource of an estimator whose `max_iter` can be cut short, and which continues with `warm_start`."""
@@ -44,14 +44,14 @@ def slices_of(estimator: Any, resource: str | None = "auto", seed: int = 0) -> S
         return _rows(estimator, resource, seed)
     if name == "partial_fit":
         if not hasattr(estimator, "partial_fit"):
-            raise ValueError(f"resource='partial_fit' needs an estimator with this method, got {estimator!r}")
+            raise ValueError(f"resource='partial_fit' needs an estimator with a partial_fit method, got {estimator!r}")
         epochs = estimator.get_params().get("max_iter")
         return Epochs(None if epochs is None else int(epochs), seed)
     return _rounds(estimator, name)
 
 
 def _rows(estimator: Any, resource: str, seed: int) -> Slices:
-    """More rows; or a single fit if X is pairwise, such as a precomputed kernel."""
+    """Train on more rows; or in a single fit if X is pairwise, such as a precomputed kernel."""
     if not get_tags(estimator).input_tags.pairwise:
         return Rows(seed)
     if resource == "n_samples":
@@ -74,10 +74,10 @@ def _rounds(estimator: Any, parameter: str) -> Slices:
 
 
 def _library_default(estimator: Any, parameter: str, value: Any) -> int:
-    """The default of XGBoost."""
+    """XGBoost's default."""
     if value is None and _continuation(estimator) == "xgb_model":
         return 100
-    raise ValueError(f"{parameter}, the resource, must be a whole number of at least 1, got {value!r}")
+    raise ValueError(f"{parameter}, the resource, must be an integer that is at least 1, got {value!r}")
 
 
 def _chosen(estimator: Any) -> str:

@@ -1,4 +1,4 @@
-"""Strategies on the cube of contexts and arms, where the context is how long an arm is trained."""
+"""Strategies on the cube of contexts and arms. The context is the number of steps that an arm is trained for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .schedules import Contexts, Schedule
 
 
 class ContextualCubeStrategy(CubeStrategy):
-    """A `CubeStrategy` where a schedule or the user decides how many steps the arm of each round is trained.
+    """A `CubeStrategy` in which a schedule or the user decides how many steps each new arm is trained for.
 
     Args:
         space, budget, max_steps, seed, splitter: As in `CubeStrategy`.
@@ -47,4 +47,4 @@ class ContextualCubeStrategy(CubeStrategy):
         return self._partition.regions(self._beta(steps), () if context is None else (self._contexts.code(steps),))
 
     def plan(self) -> list[Phase]:
-        return [Phase("new arms, each trained as long as the schedule says", self.ledger.budget, self.ledger.budget)]
+        return [Phase("new arms, trained for the number of steps in the schedule", self.ledger.budget, self.ledger.budget)]

@@ -1,4 +1,4 @@
-"""What the strategies on the unit cube share: in each round a new arm is drawn from one box of a partition and trained once."""
+"""Base class of the strategies on the unit cube. Each round draws a new arm from one box of a partition and trains it once."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from ..kit.representation import strategy_repr
 from ..kit.scaling import ScaledRewards
 from .partition import Floats, Partition, Region
 
-_DRAWS_FROM_A_BOX = 16  # draws to find a config that no arm has; if all are known, the box is treated as exhausted
+_DRAWS_FROM_A_BOX = 16  # draws to find a config that no arm has yet; if all of them exist already, the box counts as exhausted
 
 
 class Splitter(Protocol):
-    """Splits the boxes of a partition as rewards come."""
+    """Splits the boxes of a partition as rewards arrive."""
 
     def learn(self, pull: int, rng: np.random.Generator) -> None:
         """Split boxes after the reward of a pull is known."""
 
     def state(self) -> State:
-        """What it knows beyond the partition."""
+        """Its state, without the partition."""
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned, after the partition was restored."""
+        """Restore a state that `state` returned. The partition must be restored first."""
 
 
 class CubeStrategy:
     """Draws each arm from the box with the largest upper bound, and trains it in one pull.
 
-    Values of rewards are between 0 and 1. Rewards on another scale are mapped there, all of them again whenever the scale
-    changes. A failed arm has the value of the worst reward so far.
+    Rewards are treated as values between 0 and 1. Rewards on a different scale are mapped to this range, and all of them are
+    mapped again whenever the scale changes. A failed arm has the value of the worst reward so far.
 
     A subclass calls `__init__` and defines `_beta`.
 
     Args:
-        space: Makes the arms; it must have `encode` and `decode`.
+        space: Search space. It must have `encode` and `decode`.
         budget, max_steps, seed: As in every strategy.
-        splitter: Makes what splits the boxes of a partition.
+        splitter: Returns the object that splits the boxes of a partition.
         context: Number of coordinates of a context, which come before those of the arm.
     """
 
@@ -74,14 +74,14 @@ class CubeStrategy:
         return len(self.ledger.arms) + 1
 
     def _beta(self, steps: int) -> float:
-        """The factor of the bonus in the next round, for an arm trained this many steps."""
+        """Factor of the bonus in the next round, for an arm that is trained for this many steps."""
         raise NotImplementedError
 
     def ask(self) -> Pull | None:
         return None if self.ledger.left < self.max_steps else self._play(self.max_steps)
 
     def _play(self, steps: int, context: Sequence[float] = ()) -> Pull:
-        """The training of a new arm from the box with the largest bound."""
+        """The pull that trains a new arm from the box with the largest bound."""
         box, config, point = self._new_config(self._beta(steps), context)
         self._partition.add(box, point)
         return self.ledger.open(self.ledger.add(config), steps)
@@ -99,10 +99,10 @@ class CubeStrategy:
         return box, ledger.space.decode(point[len(context) :]), point
 
     def _draw_from(self, box: int, context: Sequence[float]) -> tuple[Any, Floats] | None:
-        """A config from the box that no arm has, and its point; None if the box is exhausted.
+        """A config from the box that no arm has yet, and its point; None if the box is exhausted.
 
-        The point of a config is its encoding, so that all points that decode to it are one. Where a box contains no encoding,
-        such as that of "neither a nor b" if these are the options, its points stand for themselves.
+        The point of a config is its encoding, so all points that decode to the same config count as one. If a box contains no
+        encoding, such as the box for "neither a nor b" when these are the only options, its points are used as they are.
         """
         ledger, partition = self.ledger, self._partition
         has_encodings, elsewhere = False, None
@@ -135,7 +135,7 @@ class CubeStrategy:
         self._splitter.learn(arm, self.ledger.rng)
 
     def _value(self, reward: float | None) -> float:
-        """The value of a reward, or of a failure, from 0 to 1."""
+        """The value from 0 to 1 of a reward or of a failure."""
         counted = self._worst if reward is None else reward
         return 0.0 if counted is None else self._rewards.value(counted)
 
@@ -153,7 +153,7 @@ class CubeStrategy:
         return self._partition.regions(self._beta(self.max_steps))
 
     def observations(self) -> tuple[Floats, Floats]:
-        """The point of each pull on the unit cube, and its value from 0 to 1: NaN in flight, the worst so far if it failed.
+        """The point of each pull on the unit cube, and its value from 0 to 1: NaN if in flight, the worst so far if it failed.
 
         With a context, its coordinate comes first.
         """

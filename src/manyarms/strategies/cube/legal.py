@@ -29,8 +29,8 @@ def smallest(t: int, dimension: int, l: float) -> float:  # noqa: E741  the pape
 def due(diameters: Floats, halved: Floats, counts: Floats, floor: float, alpha: float) -> NDArray[np.intp]:
     """Numbers of the boxes to split: those too large for their pulls whose halves are not too small.
 
-    An empty box is not split: its parts would all have the same bound, so nothing would change. And with a small alpha it would
-    be split down to a grid, which has millions of boxes in seven dimensions.
+    An empty box is not split, because all its parts would have the same bound. Besides, with a small alpha it would be split
+    into a grid, which has millions of boxes in seven dimensions.
 
     Args:
         diameters: The longest side of each box.
@@ -44,7 +44,7 @@ def due(diameters: Floats, halved: Floats, counts: Floats, floor: float, alpha: 
 
 
 class LegalSplits:
-    """Keeps a partition legal. The limits change with the rounds, so all boxes are checked each time.
+    """Keeps a partition legal. The limits change in every round, so all boxes are checked each time.
 
     Args:
         partition: The partition to split.
@@ -60,7 +60,7 @@ class LegalSplits:
         self.refine(len(self._partition.values.all), rng)
 
     def refine(self, t: int, rng: np.random.Generator) -> None:
-        """Split after t rounds until no box is due: each in half across its longest side, a random one at a tie."""
+        """Split boxes after t rounds until all are small enough: in half across the longest side, or a random one at a tie."""
         floor = smallest(t, self._partition.dimension, self._l)
         while len(boxes := due(self._diameters.all, self._halved.all, self._partition.counts.all, floor, self._alpha)):
             for box in boxes.tolist():
@@ -89,7 +89,7 @@ class LegalSplits:
         self._diameters[box], self._halved[box] = longest, max(second, longest / 2.0)
 
     def state(self) -> State:
-        """Nothing: all of it follows from the partition."""
+        """An empty state, because everything follows from the partition."""
         return {}
 
     def load(self, state: State) -> None:
@@ -114,5 +114,5 @@ class PartitionRule:
         return self._factor * confidence(t, self._alpha, self._c, self._s)
 
     def splitter(self, partition: Partition) -> LegalSplits:
-        """What keeps a partition legal."""
+        """The object that keeps a partition legal."""
         return LegalSplits(partition, self._alpha, self._l)

@@ -1,4 +1,4 @@
-"""A partition of the unit cube into boxes, with the pulls that fell into each and the upper bound this gives it."""
+"""A partition of the unit cube into boxes, with the pulls in each box and its upper bound."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Region:
 
 
 class Partition:
-    """Boxes that become ever smaller, and the points in them. Each point is one pull, that of the arm of the same number.
+    """Boxes that are split further and further, and the points in them. A point is the pull of the arm with the same number.
 
     Args:
         dimension: Dimension of the cube.
-        given: Number of first coordinates that are given (a context) and not drawn.
+        given: Number of leading coordinates that are given (a context) instead of drawn.
 
     Attributes:
         low, high: The corners of each box.
@@ -45,7 +45,7 @@ class Partition:
     def __init__(self, dimension: int, given: int = 0) -> None:
         self.dimension, self.given = dimension, given
         self.points = _Rows(dimension)
-        self.revisions = 0  # how often all values changed
+        self.revisions = 0  # number of times that all values changed
         self.values = Column(float)
         self.homes = Column(np.int64)
         self.merge()
@@ -90,8 +90,8 @@ class Partition:
     def pick(self, beta: float, given: Sequence[float], rng: np.random.Generator, closed: bool = False) -> int | None:
         """The box with the largest bound among those that contain `given`; None if all of them are closed.
 
-        At a tie, a box is drawn with probability proportional to its volume, so that a point drawn from it is uniform in their
-        union.
+        At a tie, a box is drawn with probability proportional to its volume, so a point drawn from it is uniform in the union
+        of the tied boxes.
 
         Args:
             beta, given: The factor of the bonus and the context in this round.
@@ -122,7 +122,7 @@ class Partition:
         return np.concatenate([given, low + rng.random(len(low)) * (high - low)])
 
     def holding(self, coordinates: Sequence[float]) -> NDArray[np.bool_]:
-        """Whether each box contains these first coordinates. A box contains its lower faces, but its upper faces only at 1."""
+        """Whether each box contains these first coordinates. A box contains its lower faces, and its upper faces only at 1."""
         at, first = np.asarray(coordinates), len(coordinates)
         high = self.high.all[:, :first]
         inside: NDArray[np.bool_] = ((self.low.all[:, :first] <= at) & ((at < high) | (high == 1.0))).all(axis=1)
@@ -219,7 +219,7 @@ class Partition:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         boxes, pulls = len(state["sums"]), len(state["values"])
         self.points = _Rows.of(state["points"].reshape(pulls, self.dimension))
         self.values, self.homes = Column.of(state["values"]), Column.of(state["homes"])

@@ -1,4 +1,4 @@
-"""A regression tree that grows as rewards come. Its leaves are the boxes of a partition.
+"""A regression tree that grows as rewards arrive. Its leaves are the boxes of a partition.
 
 Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", section 3.1.
 """
@@ -90,7 +90,7 @@ def split_gains(points: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 class RegressionTree:
-    """Splits a box while that lowers the mean absolute error of its values about their mean.
+    """Splits a box as long as this lowers the mean absolute error of its values about their mean.
 
     A reward changes only its own box, and can raise the gain of a split there only by a limited amount: the sum of distances
     grows by at most 2 |reward - new mean|, while those of the parts never shrink. So a box without a worthwhile split is
@@ -99,8 +99,8 @@ class RegressionTree:
     Args:
         partition: The partition to split.
         min_gain: The smallest gain that is worth a split.
-        min_leaf: The fewest rewards a leaf may have.
-        min_split: The fewest rewards a leaf must have to be split; None means five times `min_leaf`.
+        min_leaf: Minimum number of rewards in a leaf.
+        min_split: Minimum number of rewards that a leaf must have to be split; None means five times `min_leaf`.
         refit: When to grow a new tree from all rewards: True after each reward, "doubling" whenever their number has doubled,
             False never.
     """
@@ -167,10 +167,10 @@ class RegressionTree:
         return side, middle if below < middle else above  # adjacent floats have no middle
 
     def state(self) -> State:
-        """The upper limits; the rest follows from the partition."""
+        """The upper limits. Everything else follows from the partition."""
         return {"ceilings": self._ceilings.all.copy()}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self._ceilings = Column.of(state["ceilings"])
         self._revisions = self._partition.revisions

@@ -1,4 +1,4 @@
-"""How many steps the arm of each round is trained: the context of the contextual strategies.
+"""The number of steps that the arm of each round is trained for: the context of the contextual strategies.
 
 Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", sections 3.3.1 and 3.4.1.
 """
@@ -16,7 +16,7 @@ from ... import checks
 Schedule = Callable[[int], int]
 """Returns the steps of the arm of round t, counted from 1."""
 
-_INCREASING = 30  # rounds from the shortest training to a full one
+_INCREASING = 30  # rounds from the shortest training run to a full one
 _FULL = 3  # more rounds of full trainings
 
 
@@ -39,7 +39,7 @@ def harmonic(t: int, max_steps: int, shortest: int | None = None) -> int:
 
 
 def hyperband(t: int, max_steps: int, eta: float = 1.5, ratio: int = 15) -> int:
-    """The steps of round t, in the order in which Hyperband trains. Unlike there, each round is a new arm.
+    """The steps of round t, in the order in which Hyperband trains. Unlike in Hyperband, each round is a new arm.
 
     Args:
         t: The round, from 1.
@@ -98,16 +98,14 @@ class Contexts:
         self._max_steps = max_steps
 
     def steps(self, t: int, context: int | None, left: float) -> int | None:
-        """The steps of round t. A schedule is cut to the steps that are left; if the user's context does not fit, None."""
+        """The steps of round t. A schedule is cut to the remaining steps. None if the user's context exceeds them."""
         if self._schedule is None:
             if context is None:
                 raise ValueError("context must be given, as in ask(context=27), because schedule is None")
             steps = self.checked("context", context)
             return steps if steps <= left else None
         if context is not None:
-            raise ValueError(
-                f"context must not be given unless schedule is None; schedule is {self._schedule!r}, got {context!r}"
-            )
+            raise ValueError(f"context requires schedule=None; schedule is {self._schedule!r}, got context={context!r}")
         if isinstance(self._schedule, str):
             steps = _NAMED[self._schedule](t, self._max_steps)
         else:

@@ -1,4 +1,4 @@
-"""The parameters of a space as bits: in which half of its range a number is, in which half of that half, and so on."""
+"""The parameters of a space as bits: which half of its range a number is in, which half of that half, and so on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Some bits that are fixed: their signs are one of these rows."""
+    """Fixed bits. Their signs are one of these rows."""
 
     bits: list[int]
     rows: Signs
@@ -68,12 +68,12 @@ def _choice(name: str, options: Any, bits: int) -> Iterator[Slot]:
 
 
 def _n_values(part: Any, most: int) -> int:
-    """Number of values of a number or of an ordered choice; `most` if there are more or it is not known."""
+    """Number of values of a number or an ordered choice; `most` if there are more, or if it is unknown."""
     return int(min(getattr(part, "n_values", len(getattr(part, "options", range(most)))), most))
 
 
 def _halvings(values: int) -> int:
-    """How often this many values must be halved until one is left."""
+    """How many times this many values must be halved until one is left."""
     return (values - 1).bit_length()
 
 
@@ -108,7 +108,7 @@ class BinaryCode:
         return signs, self._space.decode(self._point(signs, rng))
 
     def _point(self, signs: Signs, rng: np.random.Generator) -> Floats:
-        """A random point of the cube with these bits."""
+        """A random point in the cube with these bits."""
         point: list[float] = []
         bits, within = iter((signs > 0).tolist()), iter(rng.random(len(self._slots)).tolist())
         for slot in self._slots:

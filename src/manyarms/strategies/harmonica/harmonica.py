@@ -24,27 +24,27 @@ class Harmonica(BracketStrategy):
     """Fixes the bits of a config that matter most, stage by stage, then searches among the remaining configs.
 
     In each stage random arms are fully trained. A sparse polynomial of the bits of their configs is fitted to their rewards,
-    and its bits are fixed at their best values. After the last stage, the remaining configs are searched at random or by
+    and its bits are fixed at their best values. After the last stage, the remaining configs are searched at random or with
     `Hyperband`.
 
     Bits are those of a `BinaryCode`: by default two for each number, for the upper half and the middle half of its range. A
     failed arm counts as the worst of its stage. While the last rewards of a stage are in flight, more arms are drawn as before.
-    Rewards that arrive after the end of their stage are results like any other, but do not count for a polynomial. Once all
-    remaining configs are known, the bits that were fixed last become free again, and so on.
+    Rewards that arrive after the end of their stage count as results, but not for a polynomial. Once all remaining configs have
+    been tried, the bits that were fixed last become free again, and so on.
 
     Args:
-        space: Makes the arms; it must encode its configs.
+        space: Search space. It must have `encode` and `decode`.
         budget: Total number of steps; None runs until the study stops it.
         max_steps: Steps of each arm; with `base="hyperband"`, of the arms that reach the last rung.
-        stages: How often bits are fixed.
+        stages: Number of stages. Bits are fixed at the end of each.
         samples: Number of random arms in each stage. By default the stages get half of the budget. There are fewer stages if
-            each would have less than 15 samples, and none below 30 trainings. Without a budget, as many samples as such a
-            polynomial needs.
-        degree: The most bits in one product. Reduced if there are too few samples to distinguish that many products.
-        monomials: The most products in one polynomial.
-        keep: How many of the best assignments of the bits are kept (t in the paper); each arm gets one of them.
-        bits: Bits of each number. The bits of a choice follow from its number of options.
-        base: "random" or "hyperband": the search after the stages.
+            each would have fewer than 15 samples, and none if the budget covers fewer than 30 full trainings. Without a budget,
+            as many samples as such a polynomial needs.
+        degree: Maximum number of bits in one product. Reduced if there are too few samples to distinguish that many products.
+        monomials: Maximum number of products in one polynomial.
+        keep: Number of best bit assignments to keep (t in the paper). Each arm gets one of them.
+        bits: Number of bits per number. The number of bits of a choice follows from its number of options.
+        base: How to search after the stages: "random" or "hyperband".
         eta: With `base="hyperband"`: one of `eta` arms is promoted at each rung.
         seed: Random seed. The same seed gives the same search.
 
@@ -103,8 +103,8 @@ class Harmonica(BracketStrategy):
     def polynomials(self) -> list[dict[tuple[str, ...], float]]:
         """The polynomial of each stage that has ended: products of bits and their coefficients, largest first.
 
-        Coefficients are for rewards with standard deviation 1. The first bit of `lr` is `lr/1`, which is 1 in the upper half of
-        its range and -1 in the lower half.
+        Coefficients are for rewards scaled to standard deviation 1. The first bit of `lr` is `lr/1`, which is 1 in the upper
+        half of its range and -1 in the lower half.
         """
         names, found = self._code.names, self._stages.polynomials
         return [{tuple(names[bit] for bit in bits): number for bits, number in terms.items()} for terms in found]
@@ -116,10 +116,10 @@ class Harmonica(BracketStrategy):
         return stages + self._plan(None if budget is None else budget - covered * steps)
 
     def warning(self) -> str | None:
-        """Whether no bits were fixed, and why."""
+        """Says why no bits were fixed; None if some were."""
         found = self._stages.polynomials
         if not self.stages:
-            return "The budget was too small for a stage, so no bits were fixed. Raise the budget, or lower max_steps."
+            return "The budget was too small for a stage, so no bits were fixed. Increase the budget or reduce max_steps."
         if found and not any(found):
             return f"No product of bits predicted the rewards of the {len(found)} stages, so no bits were fixed."
         return None

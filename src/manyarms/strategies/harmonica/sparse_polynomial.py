@@ -20,9 +20,9 @@ Monomial = tuple[int, ...]
 
 _PENALTY = 0.35  # penalty of the Lasso, as a share of the largest coefficient that noise alone produces
 _WORST = 2.0  # rewards are clipped at this multiple of the distance from the median to the best, below the median
-_ENTRIES = 16_000_000  # the most entries of a matrix of parities: 128 MB
+_ENTRIES = 16_000_000  # maximum number of entries in a matrix of parities: 128 MB
 _DIGITS = 9  # numbers are rounded, so that ties are the same on every machine
-_FIXED = 16  # the most bits fixed at once: 65,536 assignments are compared
+_FIXED = 16  # maximum number of bits fixed together: 65,536 assignments are compared
 
 
 def count_monomials(bits: int, degree: int) -> int:
@@ -126,8 +126,8 @@ def learned(signs: Signs, rewards: Floats, bits: Sequence[int], degree: int, ter
         signs: The bits of each sample.
         rewards: The reward of each sample; NaN if it failed.
         bits: The bits that were drawn at random.
-        degree: The most bits in one product. Reduced if there are too few samples.
-        terms: The most terms.
+        degree: Maximum number of bits in one product. Reduced if there are too few samples.
+        terms: Maximum number of terms.
     """
     values = standardized(rewards)
     if not len(bits) or not values.any():

@@ -19,7 +19,7 @@ _MIN_SAMPLES = 15  # the fewest samples in a stage
 
 
 def shares(trainings: int | None, stages: int, needed: int) -> tuple[int, int]:
-    """The number of stages, and the samples in each. If trainings are limited, the stages get half of them.
+    """The number of stages, and the samples in each. With a budget, the stages get half of the full trainings.
 
     >>> shares(200, stages=3, needed=60), shares(50, stages=3, needed=60), shares(15, stages=3, needed=60)
     ((3, 33), (1, 25), (0, 0))
@@ -59,7 +59,7 @@ class Stages:
         return len(self.polynomials) >= self._stages or not self._free
 
     def draw(self) -> Arm:
-        """A new random arm with the bits that are fixed. No other arm has its config, unless the space is exhausted."""
+        """A new random arm with the fixed bits. No other arm has its config, unless the space is exhausted."""
         signs, config = self._new_config()
         arm = self._ledger.add(config)
         if not self.over:
@@ -67,7 +67,7 @@ class Stages:
         return arm
 
     def _new_config(self) -> tuple[Signs, Any]:
-        """The bits and config of a new arm. If all configs are known, the bits fixed last become free again, and so on."""
+        """The bits and config of a new arm. If all configs were tried, the last fixed bits become free again, and so on."""
         for fixed in range(len(self._restrictions), -1, -1):
             for _ in range(MAX_DRAWS):
                 signs, config = self._code.draw(self._restrictions[:fixed], self._ledger.rng)
@@ -109,7 +109,7 @@ class Stages:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self.polynomials = [{tuple(bits): number for bits, number in terms} for terms in state["polynomials"]]
         self._restrictions, self._free = [], list(range(len(self._code.names)))
         for bits, rows in state["fixed"]:

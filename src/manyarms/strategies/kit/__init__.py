@@ -3,7 +3,7 @@
 To count:
 
 - `Ledger`: The arms, the pulls in flight, the steps spent, and the random generator. Every strategy has one.
-- `Settled`: What `Ledger.settle` returns: a new reward, a failure, or a result that was told before.
+- `Settled`: What `Ledger.settle` returns: a new reward, a failure, or a repeated result.
 - `Column`: One number for each arm, as a NumPy array that grows.
 - `State`: The type of what `state()` returns: JSON values and NumPy arrays by name.
 
@@ -22,7 +22,7 @@ To recommend and to show:
 - `Phase`: A part of what `plan()` returns.
 - `remember_settings`: Decorator of `__init__` that stores the keyword arguments as `settings`.
 - `strategy_repr`: A `__repr__` of one line.
-- `check_one_training`: Refuse a budget that does not cover one full training.
+- `check_one_training`: Reject a budget that does not cover one full training.
 """
 
 from .arrays import Column

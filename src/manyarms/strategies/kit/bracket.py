@@ -12,7 +12,7 @@ from .ledger import State
 
 
 def halvings(most: int, eta: int, least: int = 1) -> int:
-    """How often `least` can be multiplied by eta without exceeding `most`: s_max of the papers.
+    """How many times `least` can be multiplied by eta without exceeding `most`: s_max in the papers.
 
     Computed with integers: in floats log(243) / log(3) is below 5, and a bracket would be lost.
     """
@@ -32,14 +32,14 @@ def survivors(rewards: Mapping[int, float], size: int, rng: np.random.Generator)
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The rungs of a bracket: the number of arms that reach each rung, and the steps they have been trained by then."""
+    """The rungs of a bracket: the number of arms that reach each rung, and the number of steps they have been trained for."""
 
     sizes: tuple[int, ...]
     stops: tuple[int, ...]
 
     @classmethod
     def of(cls, arms: int, cuts: int, max_steps: int, eta: int) -> Ladder:
-        """A ladder that starts with `arms` arms and cuts them to 1/eta `cuts` times.
+        """A ladder that starts with `arms` arms and reduces them to 1/eta of their number `cuts` times.
 
         The sizes and stops are n_i and r_i of algorithm 1 in the Hyperband paper, rounded down.
         """
@@ -66,7 +66,7 @@ class Ladder:
 class Bracket:
     """Arms that climb a ladder together: once all rewards of a rung are known, the best arms continue to the next rung.
 
-    A failed arm leaves the bracket and counts as the worst of its rung. No other arm takes its place.
+    A failed arm leaves the bracket and counts as the worst of its rung. It is not replaced.
     """
 
     def __init__(self, ladder: Ladder) -> None:
@@ -74,7 +74,7 @@ class Bracket:
         self._rung = 0
         self._not_drawn = ladder.sizes[0]  # number of arms still to be drawn
         self._arms: set[int] = set()  # arms still in the bracket
-        self._queue: deque[int] = deque()  # promoted arms that wait for their next pull
+        self._queue: deque[int] = deque()  # promoted arms that are waiting for their next pull
         self._rewards: dict[int, float] = {}  # rewards at this rung; arms that are neither here nor queued are in flight
 
     @property
@@ -89,7 +89,7 @@ class Bracket:
 
     @property
     def reserved(self) -> int:
-        """The most steps that the bracket may still ask for."""
+        """Maximum number of steps that the bracket may still ask for."""
         able, above = self._not_drawn + len(self._arms), slice(self._rung + 1, None)
         later = zip(self._ladder.sizes[above], self._slices[above], strict=True)
         return self.waiting * self.steps + sum(min(size, able) * steps for size, steps in later)
@@ -128,7 +128,7 @@ class Bracket:
         self._rewards = {}
 
     def state(self) -> State:
-        """The bracket as JSON and arrays."""
+        """The state of the bracket, as JSON values and arrays."""
         return {
             "sizes": list(self._ladder.sizes),
             "stops": list(self._ladder.stops),
@@ -142,7 +142,7 @@ class Bracket:
 
     @classmethod
     def of(cls, state: State) -> Bracket:
-        """The bracket that returned this state."""
+        """Restore a bracket from its state."""
         bracket = cls(Ladder(tuple(state["sizes"]), tuple(state["stops"])))
         bracket._rung, bracket._not_drawn = state["rung"], state["not_drawn"]
         bracket._arms, bracket._queue = set(state["arms"].tolist()), deque(state["queue"].tolist())

@@ -1,4 +1,4 @@
-"""Strategies made of brackets: one bracket after another within a budget, the next one early if a worker would have to wait."""
+"""Strategies made of brackets that run one after another, the next one early if a worker would have to wait."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .representation import strategy_repr
 
 
 def spares(cuts: int, max_steps: int, eta: int) -> list[Ladder]:
-    """Ever smaller brackets for the end of a budget: eta^s arms and s cuts, down to a single arm that is fully trained."""
+    """Smaller brackets for the end of a budget: eta^s arms and s cuts, down to a single arm that is fully trained."""
     return [Ladder.of(eta**s, s, max_steps, eta) for s in range(cuts, -1, -1)]
 
 
 class BracketStrategy:
-    """What `SuccessiveHalving`, `Hyperband` and `Harmonica` share. A subclass only chooses the brackets.
+    """Base class of `SuccessiveHalving`, `Hyperband` and `Harmonica`. A subclass only chooses the brackets.
 
-    A bracket is opened only if the budget covers all its steps, which are then reserved for it. Steps that failed arms leave
-    over become free again. The oldest open bracket comes first. A new one is opened when all open ones wait for rewards.
+    A bracket is opened only if the budget covers all its steps, which are then reserved for it. Steps that failed arms did not
+    use become free again. The oldest open bracket comes first. A new one is opened when all open ones wait for rewards.
 
     Args:
         ledger: The ledger of the strategy.
-        ladders: The brackets, in turn, again and again.
-        spares: Smaller brackets, largest first. If the budget does not cover the next ladder, the first spare that it does
+        ladders: The brackets. They are run in turn, repeatedly.
+        spares: Smaller brackets, largest first. If the budget does not cover the next ladder, the first of these that it does
             cover is used.
         draw: Makes each new arm and adds it to the ledger. By default arms are random.
     """
@@ -90,11 +90,11 @@ class BracketStrategy:
         return settled
 
     def best(self) -> Arm:
-        """The arm with the best reward, however far it was trained."""
+        """The arm with the best reward, regardless of how long it was trained."""
         return self._standings.best()
 
     def priority(self, arm: int) -> float:
-        """Largest for the arms of open brackets, by their steps, then by their rewards."""
+        """Largest for the arms of open brackets: by steps, then by reward."""
         again = self.ledger.can_train(arm) and any(arm in bracket for bracket in self._open)
         return self._standings.priority(arm, again)
 

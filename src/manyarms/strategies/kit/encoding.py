@@ -8,7 +8,7 @@ from ... import checks
 
 
 def dimension_of(space: Any) -> int:
-    """Number of coordinates in which the space encodes its configs; a TypeError if it does not encode them."""
+    """Number of coordinates of an encoded config. Raises `TypeError` if the space does not encode its configs."""
     for part in ("encode", "decode", "dimension"):
         if not hasattr(space, part):
             culprit = _without_encoding(space)

@@ -18,16 +18,16 @@ State = dict[str, Any]
 """The state of a strategy or of a part of it: JSON values and NumPy arrays by name."""
 
 MAX_DRAWS = 10
-"""Draws to find a config that no arm has. If all of them are known, the space is treated as exhausted."""
+"""Number of draws to find a config that no arm has yet. If all of them exist already, the space counts as exhausted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What `Ledger.settle` found: the pull has a new reward, it failed, or its result was told before.
+    """What `Ledger.settle` found: the pull has a new reward, it failed, or its result is a repetition.
 
     Attributes:
         reward: The reward, if it is new; otherwise None.
-        repeated: Whether the result of this pull was told before, so that it must not count again.
+        repeated: Whether this pull already had a result, so that this one must not be counted.
     """
 
     reward: float | None
@@ -43,17 +43,17 @@ _REPEATED = Settled(None, repeated=True)
 
 
 class Ledger:
-    """Counts what a strategy asked for and was told. The strategy decides; the ledger counts.
+    """Keeps the counts of a strategy: what it asked for and what it was told. The strategy itself makes the decisions.
 
     Args:
-        space: Makes the configs of new arms. A dict stands for a `Space`, see `manyarms.spaces.as_space`.
-        budget: The most steps in total; None means no limit.
-        max_steps: The most steps one arm may get; None means no limit.
-        seed: Random seed of all decisions; None chooses one.
+        space: Search space. A dict is converted to a `Space`; see `manyarms.spaces.as_space`.
+        budget: Maximum total number of steps; None means no limit.
+        max_steps: Maximum number of steps per arm; None means no limit.
+        seed: Random seed for all decisions. None chooses one at random.
 
     Attributes:
         space: The space, made from a dict if one was given.
-        rng: The random generator. Use no other.
+        rng: The random generator. Use no other source of randomness.
         arms: All arms, by number.
         steps: How many steps each arm was trained, by number. Pulls in flight are not included.
         failed: Numbers of the arms with a failed pull. They are never pulled again.
@@ -87,16 +87,16 @@ class Ledger:
         return not capped and arm not in self.in_flight and arm not in self.failed
 
     def draw(self) -> Any:
-        """A random config. The first configs of the space, if it has any, come first."""
+        """A random config. If the space has configs to try first, these are used up first."""
         number = len(self.arms)
         return copy.deepcopy(self._firsts[number]) if number < len(self._firsts) else self.space.sample(self.rng)
 
     def sample(self) -> Arm:
-        """A new random arm. If its config is that of an arm that can be trained, that arm is returned instead."""
+        """A new random arm. If an arm with the same config exists and can be trained, that arm is returned instead."""
         return self._arm(self.draw, ())
 
     def new_sample(self) -> Arm:
-        """A new random arm, never a known one: for strategies that need a number of arms that start together."""
+        """A new random arm, never an existing one. For strategies that need a given number of arms to start together."""
         return self._arm(self.draw, (), revisit=False)
 
     def mutant(self, parent: int) -> Arm:
@@ -110,7 +110,7 @@ class Ledger:
         return self._arm(lambda: self.space.mutate(self.space.crossover(one, two, self.rng), self.rng), (a, b))
 
     def unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm | None:
-        """A new arm with the first of these configs (and parents) that no arm has; None if arms have all of them."""
+        """A new arm with the first of these configs (and parents) that no arm has yet; None if all of them exist already."""
         for config, parents in options:
             key = self._key(config)
             if key is None or key not in self._known:
@@ -127,7 +127,7 @@ class Ledger:
         return self._add(config, parents, self._key(config))
 
     def _arm(self, make: Callable[[], Any], parents: tuple[int, ...], revisit: bool = True) -> Arm:
-        """A new arm or, with `revisit`, a known arm with the same config that can be trained."""
+        """A new arm or, with `revisit`, an existing arm with the same config that can be trained."""
         for _ in range(MAX_DRAWS):
             config = make()
             key = self._key(config)
@@ -164,7 +164,7 @@ class Ledger:
         return pull
 
     def settle(self, pull: Pull, reward: float | None) -> Settled:
-        """Record the result of a pull; None means that it failed. A result told before changes nothing."""
+        """Record the result of a pull; None means that it failed. A repeated result changes nothing."""
         settled = Settled(None if reward is None else _finite(reward))
         arm = pull.arm.id
         asked = self.in_flight.get(arm)
@@ -200,7 +200,7 @@ class Ledger:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self.budget, self.spent = state["budget"], state["spent"]
         rows = zip(state["configs"], state["parents"], strict=True)
         self.arms = [Arm(i, from_json(self.space, config), tuple(parents)) for i, (config, parents) in enumerate(rows)]
@@ -212,7 +212,7 @@ class Ledger:
 
 
 def check_one_training(budget: int | None, max_steps: int) -> None:
-    """Refuse a budget that does not cover one full training."""
+    """Reject a budget that does not cover one full training."""
     if budget is not None and budget < max_steps:
         raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
 
@@ -229,7 +229,7 @@ def _finite(reward: Any) -> float:
 
 
 def _frozen(value: Any) -> Any:
-    """A hashable stand-in that includes types, because True, 1 and 1.0 are equal in Python."""
+    """A hashable equivalent that includes types, because True, 1 and 1.0 are equal in Python."""
     if isinstance(value, dict):
         names = sorted(value)
         parts = [_frozen(part) if isinstance(part, (dict, list)) else part for part in map(value.__getitem__, names)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of what a strategy will do: at most `arms` new arms and `steps` steps; None if that is not known in advance."""
+    """A part of what a strategy will do: at most `arms` new arms and `steps` steps; None if not known in advance."""
 
     name: str
     arms: int | None

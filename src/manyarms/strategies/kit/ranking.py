@@ -12,7 +12,8 @@ from .ledger import State
 class Ranking:
     """Arms by index, largest first, with ties broken at random. Changing an arm is O(log n), finding the first O(1).
 
-    A heap whose outdated entries are removed when they reach the top. An entry is valid only while it is the newest of its arm.
+    A heap whose outdated entries are removed when they reach the top. An entry is valid only as long as it is the newest entry
+    of its arm.
     """
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class Ranking:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         rows = zip(state["index"].tolist(), state["tie"].tolist(), state["arm"].tolist(), strict=True)
         self._entries = {row[2]: row for row in rows}
         self._heap = list(self._entries.values())

@@ -1,4 +1,4 @@
-"""The arm to recommend where rewards are points of learning curves: the one with the best reward."""
+"""The arm to recommend if rewards are points of learning curves: the one with the best reward."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Standings:
     As in a `Ranking`, outdated entries of the heap are removed when they reach the top.
 
     Args:
-        ledger: The ledger of the strategy. It must have settled a pull before `tell` is called.
+        ledger: The ledger of the strategy. It must settle a pull before `tell` is called with that pull.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -44,13 +44,13 @@ class Standings:
                 self._leader = self._first()
 
     def best(self) -> Arm:
-        """The arm with the best reward; at a tie, the one trained furthest. A failed arm only if there is no other."""
+        """The arm with the best reward; at a tie, the one trained longest. A failed arm only if there are no others."""
         if self._leader is None:
             raise NoResult("no pull has succeeded yet")
         return self._ledger.arms[self._leader]
 
     def priority(self, arm: int, again: bool) -> float:
-        """The priority of an arm: larger for better arms, and above all others, by steps, if it may be trained `again`."""
+        """The priority of an arm: larger for better arms. Arms that may be trained `again` come before others, by steps."""
         if arm in self._ledger.failed or arm not in self._standings:
             return -math.inf
         reward = self._reward(arm)
@@ -71,7 +71,7 @@ class Standings:
         return standing
 
     def _first(self) -> int:
-        """The arm with the best standing. There must be one."""
+        """The arm with the best standing. There must be at least one arm."""
         while self._standings[self._heap[0][4]] is not self._heap[0]:
             heapq.heappop(self._heap)
         return self._heap[0][4]
@@ -85,7 +85,7 @@ class Standings:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned, after the ledger was restored."""
+        """Restore a state that `state` returned. The ledger must be restored first."""
         self._standings, self._heap, self._leader = {}, [], state["leader"]
         for arm, reward in zip(state["arms"].tolist(), state["rewards"].tolist(), strict=True):
             self._put(arm, reward)

@@ -9,9 +9,9 @@ from ...spaces import Joint, Space
 from .ledger import Ledger
 
 LONGEST = 200
-"""The most characters of the line that shows a strategy."""
+"""Maximum length of the line that shows a strategy."""
 
-_LONGEST_VALUE = 40  # the most characters of one setting
+_LONGEST_VALUE = 40  # maximum length of one setting
 
 
 def strategy_repr(strategy: Any) -> str:
@@ -29,7 +29,7 @@ def strategy_repr(strategy: Any) -> str:
 
 
 def one_line(name: str, subjects: Sequence[str], settings: Mapping[str, Any], ledger: Ledger) -> str:
-    """The line, with the longest of the `subjects` that fits: the first argument in ever shorter forms.
+    """The line, with the longest of the `subjects` that fits. These are shorter and shorter forms of the first argument.
 
     Settings that are None are left out.
     """
@@ -39,7 +39,7 @@ def one_line(name: str, subjects: Sequence[str], settings: Mapping[str, Any], le
 
 
 def space_texts(space: Any) -> list[str]:
-    """A space in ever shorter forms: in full, the names of its parameters, their number."""
+    """A space in shorter and shorter forms: in full, the names of its parameters, and their number."""
     texts = [" ".join(repr(space).split())]
     if isinstance(space, (Space, Joint)):
         names = list(space.parameters if isinstance(space, Space) else space.spaces)

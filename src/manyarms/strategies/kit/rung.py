@@ -28,7 +28,7 @@ class Rung:
         self._told = 0  # number of results, including failures
         self._top: list[Entry] = []  # the best 1/eta, negated: a heap with the worst of them first
         self._rest: list[Entry] = []  # a heap with the best first
-        self._paused: list[Entry] = []  # those of both that are not promoted: a heap with the best first
+        self._paused: list[Entry] = []  # arms from both heaps that are not promoted: a heap with the best first
 
     def add(self, arm: int, reward: float | None, tie: float) -> None:
         """Add an arm with its reward; None means that it failed. A failed arm counts as the worst and is never promoted."""
@@ -59,7 +59,7 @@ class Rung:
         return {"told": self._told, "entries": pack(entries), "promoted": promoted}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self._told, entries = state["told"], unpack(state["entries"])
         n_top = self._told // self._eta
         self._top, self._rest = [_negated(entry) for entry in entries[:n_top]], entries[n_top:]

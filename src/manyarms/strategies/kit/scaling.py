@@ -1,4 +1,4 @@
-"""Map rewards of any scale to [0, 1]: by declared bounds, or by a curve that is fitted to the rewards."""
+"""Map rewards on any scale to [0, 1], by declared bounds or by a curve that is fitted to the rewards."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Bounded:
 
 
 class ScaledRewards:
-    """All rewards in the order they were told, and the value of each on a common scale.
+    """All rewards in the order in which they arrived, and the value of each on a common scale.
 
     If no reward lies far outside [0, 1] and at least a quarter lie within, values are the rewards themselves. Otherwise the
-    median has the value 1/2 and the best reward 3/4, on a curve that flattens in both directions: a diverged run is no worse
-    than a bad one, and a new best reward is still better.
+    median has the value 1/2 and the best reward 3/4, on a curve that flattens in both directions. A diverged run is then no
+    worse than a bad one, and a new best reward is still better.
 
     The curve is fitted again each time the number of rewards has doubled. The values of old rewards then change too; otherwise
-    an early arm would stay ahead because of an outdated value. Callers that sum up values must then do so again, which costs
-    O(1) for each reward on average.
+    an early arm would stay ahead because of an outdated value. Callers that keep sums of values must then compute them again,
+    which costs O(1) per reward on average.
 
     Attributes:
         arms: The arm of each reward.
@@ -102,7 +102,7 @@ class ScaledRewards:
         return {"arms": self.arms.all.copy(), "rewards": self._rewards.all.copy(), "fitted": self._fitted}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         rewards = state["rewards"]
         self.arms, self._rewards = Column.of(state["arms"]), Column.of(rewards)
         self._outside = int(np.sum((rewards < 0.0) | (rewards > 1.0)))

@@ -21,7 +21,7 @@ def upper_bound(mean: float, chosen: int, exploration: float, scale: float = 1.0
 
 
 def reward_scale(means: Sequence[float]) -> float:
-    """The width of the range of the means: twice the distance from the median to the best, so that bad outliers do not count.
+    """The width of the range of the means: twice the distance from the median to the best, which ignores bad outliers.
 
     >>> reward_scale([-1e9, -0.7, -0.69, -0.6, -0.5])
     0.38
@@ -41,7 +41,7 @@ class UpperBounds:
 
     Attributes:
         sums: The sum of the rewards of each arm.
-        chosen: How often each arm was chosen, including choices in flight (N_k in the paper).
+        chosen: Number of times that each arm was chosen, including choices in flight (N_k in the paper).
         scale: The factor of the bonus.
     """
 
@@ -97,7 +97,7 @@ class UpperBounds:
         return self.sums[arm] / self._ledger.steps[arm]
 
     def largest_mean(self) -> int:
-        """The arm with the largest mean; a failed arm only if there is no other."""
+        """The arm with the largest mean; a failed arm only if there are no others."""
         rewarded = [arm for arm, steps in enumerate(self._ledger.steps) if steps]
         sound = [arm for arm in rewarded if arm not in self._ledger.failed]
         if not rewarded:
@@ -120,7 +120,7 @@ class UpperBounds:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self._ranking.load(state["ranking"])
         self.sums, self.chosen = state["sums"].tolist(), state["chosen"].tolist()
         self.scale, self._rewards, self._measure_at = state["scale"]

@@ -26,7 +26,7 @@ def indices(mean_y: Floats, mean_z: Floats, trials: Floats, total: float, theta:
 
 
 def automatic_beta(means: Floats) -> float:
-    """The mean of the arms' means. Each arm counts the same, so that it does not depend on how often each was picked."""
+    """The mean of the arms' means. All arms count equally, so it does not depend on how often each was picked."""
     return float(means.mean())
 
 
@@ -38,7 +38,7 @@ class ERUCB(Picker):
     with Y = X - beta and Z = (X - beta)^2 of the rewards X of the arm, T_i of the t trials so far.
 
     The paper estimates mean + sqrt(variance / theta) (equation 4). Z stands for the variance, and beta keeps the mean out of
-    it. A given beta must be near the means of the best arms, but hardly above the mean of any arm: the further an arm lies
+    it. A fixed beta must be near the means of the best arms, but not much above the mean of any arm: the further an arm lies
     below it, the larger its Z, until a hopeless arm looks best. Therefore "auto" sets beta to the mean of the arms' means, and
     uses the variance as Z for arms below it.
 

@@ -15,9 +15,9 @@ class ExtremeUCB(Picker):
 
         gamma best_i + e + sqrt(e / theta),   e = sqrt(2 ln t / T_i)
 
-    `ERUCB` predicts the best rewards of an arm from the mean and the spread of all its rewards. Where many rewards are bad,
-    they inflate the spread and mislead that prediction. The best reward itself is not affected, and needs no origin `beta`.
-    But it is misled by noise: where a reward says little about its config, use `UCB1`.
+    `ERUCB` predicts the best rewards of an arm from the mean and the spread of all its rewards. If many rewards are bad, they
+    inflate the spread and make that prediction wrong. The best reward itself is not affected, and needs no origin `beta`. But
+    it is sensitive to noise: if a single reward says little about its config, use `UCB1`.
 
     Args:
         theta: Smaller values explore more.

@@ -1,4 +1,4 @@
-"""What all pickers share. A picker chooses among a few arms that are known in advance."""
+"""Base class of the pickers. A picker chooses among a few arms that are known in advance."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Floats = NDArray[np.float64]
 class Picker:
     """Base class of pickers: `pick` an arm, then `update` it with the reward. Every arm is picked once at the start.
 
-    Many picks may be in flight. Each counts as a trial at once, so that the next picks are spread over the arms. An arm without
-    a reward is not picked again while another arm has one. A failure (None, NaN or infinity) counts as the worst reward of any
-    arm.
+    Many picks may be in flight. Each counts as a trial immediately, so that the next picks are spread over the arms. An arm
+    without a reward is not picked again as long as another arm has one. A failure (None, NaN or infinity) counts as the worst
+    reward of any arm.
 
-    Decisions are made for rewards from 0 to 1. Rewards on another scale are mapped there, all of them again whenever the scale
-    changes.
+    Decisions are made for rewards from 0 to 1. Rewards on a different scale are mapped to this range, and all of them are
+    mapped again whenever the scale changes.
 
     To write your own picker, subclass this and define `_decide`.
 
@@ -43,7 +43,7 @@ class Picker:
             self.start(n)
 
     def start(self, n: int) -> None:
-        """Forget everything, and choose among `n` arms from now on."""
+        """Start over with `n` arms."""
         self.n = checks.whole("n", n, 1)
         self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests = np.zeros((6, n))
         self._bests[:] = -math.inf
@@ -59,7 +59,7 @@ class Picker:
     def choose(self, rng: np.random.Generator, among: Sequence[int]) -> int:
         """The arm to try next, one of `among`. It is not counted until `open`."""
         if not self.n:
-            raise ValueError(f"n must be given, the number of arms: {type(self).__name__}(n=7)")
+            raise ValueError(f"n, the number of arms, must be set, as in {type(self).__name__}(n=7)")
         arms = np.array(among, dtype=np.int64)
         with_result = arms[self._rewarded[arms] + self._failed[arms] > 0]
         fewest = int(arms[self.trials[arms].argmin()])
@@ -86,7 +86,7 @@ class Picker:
             self._squares[arm] += value * value
             self._bests[arm] = max(self._bests[arm], value)
             self._worst = min(self._worst, value)
-        # A reward may come for an arm that was not picked.
+        # A reward may arrive for an arm that was not picked.
         self.trials[arm] = max(self.trials[arm], self._rewarded[arm] + self._failed[arm])
 
     def _count_again(self) -> None:
@@ -104,7 +104,7 @@ class Picker:
         return self._worst if math.isfinite(self._worst) else 0.0
 
     def means(self, arms: NDArray[np.int64]) -> Floats:
-        """The mean values of arms that have a result, failures included."""
+        """The mean values of arms that have a result, including failures."""
         failed = self._failed[arms]
         return np.asarray((self._sums[arms] + failed * self.worst()) / (self._rewarded[arms] + failed))
 
@@ -117,7 +117,7 @@ class Picker:
         return {"trials": self.trials.copy(), "failed": self._failed.copy(), "rewards": self._rewards.state()}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self.trials[:], self._failed[:] = state["trials"], state["failed"]
         self._rewards.load(state["rewards"])
         self._count_again()

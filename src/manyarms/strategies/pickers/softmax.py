@@ -16,10 +16,10 @@ def weights(means: Floats, temperature: float) -> Floats:
 
 
 class Softmax(Picker):
-    """A random arm, more likely the larger its mean.
+    """A random arm. The larger its mean, the more likely an arm is.
 
     Args:
-        temperature: Differences of means well below the temperature matter little.
+        temperature: Differences between means matter little if they are well below the temperature.
         n: Number of arms. A `Cascade` sets it.
     """
 

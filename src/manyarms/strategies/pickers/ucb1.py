@@ -1,4 +1,4 @@
-"""UCB1: picks the arm with the largest upper bound of its mean."""
+"""UCB1: picks the arm with the largest upper bound on its mean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def upper_bounds(means: Floats, trials: Floats, total: float) -> Floats:
 
 
 class UCB1(Picker):
-    """The arm with the largest upper bound of its mean. It finds the arm with the best mean, not the one with the best reward.
+    """The arm with the largest upper bound on its mean. It finds the arm with the best mean, not the one with the best reward.
 
     Args:
         n: Number of arms. A `Cascade` sets it.

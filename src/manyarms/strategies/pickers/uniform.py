@@ -9,7 +9,7 @@ from .picker import Picker
 
 
 class Uniform(Picker):
-    """A random arm, all equally likely: a baseline.
+    """A random arm. All arms are equally likely. Use it as a baseline.
 
     Args:
         n: Number of arms. A `Cascade` sets it.

@@ -1,4 +1,4 @@
-"""What AdaptiveMutantUCB counts for each arm."""
+"""The counts that AdaptiveMutantUCB keeps for each arm."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _COLUMNS = ("averages", "means", "rewards", "bests", "drops", "slices")
 
 
 class ArmCounts:
-    """The rewards of every arm, summed up in a few columns.
+    """The rewards of every arm, summarized in a few columns.
 
     Attributes:
-        averages: The running average of the rewards of each arm, in which late rewards count more.
-        means: Their mean.
-        rewards: The last one.
-        bests: The best one.
-        drops: How many of the last rewards in a row are well below the best one.
-        slices: How many there are: the slices of training that are complete.
-        chosen: How often each arm was trained or mutated, including pulls in flight.
+        averages: Running average of the rewards of each arm, in which late rewards count more.
+        means: Mean of the rewards of each arm.
+        rewards: Last reward of each arm.
+        bests: Best reward of each arm.
+        drops: Number of last rewards in a row that are well below the best reward of the arm.
+        slices: Number of rewards of each arm, which is the number of slices it was trained for.
+        chosen: Number of times each arm was trained or mutated, including pulls in flight.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class ArmCounts:
         self.slices[arm] = slices
 
     def raise_to(self, lowest_rewards: NDArray[Any], lowest_averages: NDArray[Any]) -> None:
-        """Raise lower rewards and averages to these, given by number of slices."""
+        """Raise rewards and averages below these floors, which are given by number of slices, to the floors."""
         slices = self.slices.all
         for column in (self.means, self.rewards, self.bests):
             np.maximum(column.all, lowest_rewards[slices], out=column.all)
@@ -79,7 +79,7 @@ class ArmCounts:
         return columns | {"chosen": np.array(self.chosen, dtype=np.int64)}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         for name in _COLUMNS:
             setattr(self, name, Column.of(state[name]))
         self.chosen = state["chosen"].tolist()

@@ -88,7 +88,7 @@ class ArmScores:
         return self.counts.with_reward(excluded=self._ledger.failed)
 
     def complete(self) -> Array:
-        """Those of them that are complete."""
+        """Numbers of the arms in use that are complete."""
         arms = self.trained()
         fully_trained = self.counts.slices.all[arms] == self._n_slices
         return np.asarray(arms[fully_trained | self._has_turned(self.counts.drops.all[arms])])
@@ -106,7 +106,7 @@ class ArmScores:
         return self._leader(self._complete)
 
     def best_of(self, arms: Collection[int]) -> int:
-        """The one of these arms with the largest score."""
+        """The arm with the largest score among these."""
         numbers = np.array(arms)
         return int(numbers[self.predict(numbers).argmax()])
 
@@ -115,7 +115,7 @@ class ArmScores:
         return self._ranking.arms(self._paused)
 
     def recommended(self) -> int | None:
-        """The arm to recommend; None if no arm has a reward. A failed arm only if there is no other."""
+        """The arm to recommend; None if no arm has a reward. A failed arm only if there are no others."""
         counts, sound = self.counts, self.trained()
         arms = sound if len(sound) else counts.with_reward()
         if not len(arms):
@@ -124,7 +124,7 @@ class ArmScores:
         return rules.recommended_arm(arms, *columns, self._n_slices, self.curves.stationary)
 
     def measure(self) -> None:
-        """Measure the spread of the scores, if enough rewards are new. The bonus of each arm follows it."""
+        """Measure the spread of the scores again if there are enough new rewards, and update the bonus of each arm."""
         if not rules.should_measure(self._rewards, self._measured):
             return
         self._measured = self._rewards
@@ -179,7 +179,7 @@ class ArmScores:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self.counts.load(state["counts"])
         self.curves.load(state["curves"])
         self._ranking.load(state["ranking"])

@@ -22,9 +22,9 @@ Option = tuple[Any, tuple[int, ...]]
 _CANDIDATES = 64  # candidates for each new arm
 _RANDOM_SHARE = 0.5  # share of random configs among the candidates for a new arm without a parent
 _CROSSED_SHARE = 0.25  # share of crossings among the other candidates, where the space has crossover
-_TOURNAMENT = 4  # arms drawn to choose a mate, the best of them
+_TOURNAMENT = 4  # arms drawn to choose a mate, which is the best of them
 _MUTATION_SIZES = np.array([0.03, 0.1, 0.2, 0.4])  # one is drawn for each mutant
-_REMEMBERED_ARMS = 1024  # newest arms among which the nearest one is looked up, to see whether it failed
+_REMEMBERED_ARMS = 1024  # number of newest arms to search for the nearest one, to see whether it failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CandidateGenerator:
     """Keeps the points of all arms, and makes candidates for new arms near good ones.
 
     Args:
-        space: Makes the configs; it must have `encode`.
+        space: Search space. It must have `encode`.
 
     Attributes:
         process: The Gaussian process over the points of the arms.
@@ -60,8 +60,9 @@ class CandidateGenerator:
 
         Args:
             ledger: The arms of the search, and the random generator.
-            known: What is known of all arms.
-            parent: Number of the arm to mutate; None mutates the best arm, and makes half of the candidates random configs.
+            known: The counts of all arms.
+            parent: Number of the arm to mutate. With None, the best arm is mutated, and half of the candidates are random
+                configs.
             arms, scores: Numbers of the arms to predict from, and their scores.
             median, spread: The median of these scores, and the best of them minus the median.
         """
@@ -109,7 +110,7 @@ class CandidateGenerator:
     def near_failed(self, points: Array, failed: set[int]) -> Array:
         """Whether the arm nearest to each point failed. Only the newest arms are compared.
 
-        The Gaussian process cannot tell: it uses few arms, and forgets those that failed long ago.
+        The Gaussian process cannot tell, because it uses few arms and drops those that failed long ago.
         """
         first = max(0, self.process.count - _REMEMBERED_ARMS)
         arms = self.process.points[first : self.process.count]
@@ -121,7 +122,7 @@ class CandidateGenerator:
 
 
 def _good_arms(arms: Array, scores: Array, count: int, rng: np.random.Generator) -> list[int]:
-    """As many arms as asked for, each the winner of a tournament; an arm may win several."""
+    """The requested number of arms, each the winner of a tournament. An arm may win several."""
     drawn = rng.integers(len(arms), size=(count, _TOURNAMENT))
     best: list[int] = arms[drawn[np.arange(count), scores[drawn].argmax(axis=1)]].tolist()
     return best

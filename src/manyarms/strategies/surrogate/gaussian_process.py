@@ -1,4 +1,4 @@
-"""A Gaussian process that predicts the scores of untried configs. It uses few arms, so it can be solved for each prediction."""
+"""A Gaussian process that predicts the scores of untried configs. It uses few arms, so it can be fitted for each prediction."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 _MAX_ARMS = 64  # arms to predict from: the best 32 and the newest 32
 _TYPICAL_LENGTH = 0.3  # prior length scale of the kernel, as a share of the cube's diagonal
 _TYPICAL_NOISE = 0.1  # prior variance of a score after one slice, as a share of the variance of the scores
-_LOWEST = -2.0  # scores are clipped here, in spreads from the median: how bad the bad ones are does not matter
-_HIGHEST = 10.0  # scores are clipped here too, in case one is far ahead of the spread as last measured
+_LOWEST = -2.0  # scores are clipped here, in spreads from the median, because it does not matter how bad the bad ones are
+_HIGHEST = 10.0  # scores are also clipped here, in case one has exceeded the last measured spread by far
 _MIN_ARMS_TO_LEARN = 8  # with fewer arms the length scales stay as they are
 _LEARNING_STEPS = (0.7, 0.5, 0.35, 0.2)  # step sizes of the gradient ascent, in logarithms of the length scales
 _RELEARN_FACTOR = 1.3  # growth of the number of arms after which the length scales are learned again
@@ -109,7 +109,7 @@ class GaussianProcess:
             candidates: The points of the candidates.
             arms: Numbers of the arms to predict from.
             scores: The score of each of these arms.
-            slices: How many slices each of these arms was trained: the score of an arm trained longer is less noisy.
+            slices: Number of slices that each of these arms was trained for. The score of an arm trained longer is less noisy.
             median, spread: The median of the scores, and the best score minus the median.
         """
         chosen = _best_and_newest(scores)
@@ -146,11 +146,11 @@ class GaussianProcess:
         self._lengths, self._noise = self._typical_length * np.exp(at[:-1]), _TYPICAL_NOISE * math.exp(at[-1])
 
     def state(self) -> State:
-        """The learned numbers. The points are not included: they follow from the arms."""
+        """The learned numbers. The points are not included, because they follow from the arms."""
         return {"lengths": self._lengths.copy(), "noise": self._noise, "learned": self._learned}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self._lengths, self._noise, self._learned = np.array(state["lengths"]), state["noise"], state["learned"]
 
 

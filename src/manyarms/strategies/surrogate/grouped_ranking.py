@@ -9,9 +9,9 @@ from ..kit.ranking import Ranking
 
 
 class GroupedRanking:
-    """One `Ranking` for each group. What is added to all indices of a group is given with each question.
+    """One `Ranking` for each group. The corrections, which are added to all indices of a group, are passed with each query.
 
-    So a correction that applies to a whole group, such as the gain still expected from a step on, costs O(1) instead of a new
+    So changing the correction of a group, such as the gain that is expected after a given step, costs O(1) instead of a new
     index for each arm.
 
     Args:
@@ -55,6 +55,6 @@ class GroupedRanking:
         return [ranking.state() for ranking in self._rankings]
 
     def load(self, state: list[State]) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         for ranking, part in zip(self._rankings, state, strict=True):
             ranking.load(part)

@@ -1,4 +1,4 @@
-"""What a partly trained arm will become, learned from all arms that were trained further."""
+"""Predicts the reward that a partly trained arm will reach, from the arms that were trained further."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from ..kit.ledger import State
 from .repeats import Repeats
 
-_MIN_REWARD_WEIGHT = 0.4  # least weight of the newest reward in the running average of an arm
-_MIN_GAIN_WEIGHT = 0.02  # least weight of the newest gain in the mean gain between two slices
+_MIN_REWARD_WEIGHT = 0.4  # minimum weight of the newest reward in the running average of an arm
+_MIN_GAIN_WEIGHT = 0.02  # minimum weight of the newest gain in the mean gain between two slices
 
 
 def slice_stops(max_steps: int, slices: int) -> list[int]:
@@ -29,7 +29,7 @@ def averaging_weight(number: int) -> float:
 
 
 class LearningCurves:
-    """Learns how rewards change with training, and whether they do.
+    """Learns whether and how rewards change with training.
 
     *Increasing* rewards are points of a learning curve: an arm is predicted to gain what other arms gained from the same slice
     on, and late rewards count more than early ones. *Stationary* rewards are repeated measurements of one value: all of them
@@ -98,7 +98,7 @@ class LearningCurves:
         }
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self._gains, self._counts = state["gains"].tolist(), state["counts"].tolist()
         self._repeats.load(state["repeats"])
         self.stationary = state["stationary"]

@@ -51,5 +51,5 @@ class Repeats:
         return {"sums": self._sums.copy()}
 
     def load(self, state: State) -> None:
-        """Restore what `state` returned."""
+        """Restore a state that `state` returned."""
         self._sums = np.array(state["sums"]).reshape(self._sums.shape)

@@ -1,4 +1,4 @@
-"""The rules of AdaptiveMutantUCB as pure functions. The class keeps the counts that they take.
+"""The rules of AdaptiveMutantUCB as pure functions. The class keeps the counts that they need.
 
 The *spread* is the best score minus the median score. All thresholds are multiples of it, so the scale of the rewards does
 not matter. A *slice* is one pull's share of a full training.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 RANDOM_ARM_PROBABILITY = 0.1  # probability of a new random arm at the start of the search
-GUIDED_ARM_PROBABILITY = 0.5  # the same where the Gaussian process chooses that arm among candidates
+GUIDED_ARM_PROBABILITY = 0.5  # the same if the Gaussian process chooses that arm among candidates
 RANDOM_MUTANT_PROBABILITY = 0.25  # share of mutants drawn at random: they reach details that the Gaussian process cannot see
 MIN_CONTINUED_SHARE = 1 / 3  # share of the pulls after the initial arms that must continue a paused arm
 COMPLETION_SHARE = 0.15  # share of the steps for arms trained to completion
@@ -27,7 +27,7 @@ MAX_SPREADS_BELOW_MEDIAN = 5.0  # lower scores are raised to this one, so that a
 NEAR_FAILED_PENALTY = 100.0  # spreads subtracted from a candidate whose nearest arm failed: it is tried only as a last resort
 MEASURE_FACTOR = 1.1  # growth of the number of rewards after which the spread is measured again
 RERANK_FACTOR = 1.2  # change of the spread after which all arms are ranked again
-CANDIDATE_DIGITS = 9  # digits by which candidates are compared: the digits after them differ between machines
+CANDIDATE_DIGITS = 9  # digits by which candidates are compared, because later digits differ between machines
 
 
 def initial_arms(initial: int, budget: int | None, max_steps: int, first_slice: int) -> int:
@@ -40,7 +40,7 @@ def initial_arms(initial: int, budget: int | None, max_steps: int, first_slice: 
     return min(initial, max(1, (budget - max_steps) // (2 * first_slice)))
 
 
-# What an arm will become.
+# The reward that an arm will reach.
 
 
 def predicted_rewards(averages: Array, bests: Array, corrections: Array, turned: Array) -> Array:
@@ -75,7 +75,7 @@ def should_rerank(before: float, spread: float) -> bool:
 
 
 def drops_in_a_row(before: int, reward: float, best: float, spread: float) -> int:
-    """How many of an arm's last rewards in a row are well below its best reward, the new reward included."""
+    """Number of an arm's last rewards in a row that are well below its best reward, including the new reward."""
     return before + 1 if spread and reward < best - TURN_DEPTH * spread else 0
 
 
@@ -156,14 +156,14 @@ def candidate_order(bounds: Array, near_failed: Array | None = None) -> list[int
 
 
 def recommended_arm(arms: Array, slices: Array, means: Array, bests: Array, n_slices: int, stationary: bool) -> int:
-    """The arm with the best reward; at a tie, the one trained furthest, then the oldest.
+    """The arm with the best reward; at a tie, the one trained longest, then the oldest.
 
-    Where rewards are stationary (repeated measurements of one value), the best mean of the fully trained arms instead, or of
-    all arms if none is fully trained.
+    If rewards are stationary (repeated measurements of one value), it is instead the fully trained arm with the best mean, or
+    the best mean of all arms if none is fully trained.
 
     Args:
         arms: The arms to choose from, by number.
-        slices, means, bests: Of every arm: the slices trained, and the mean and the best of its rewards.
+        slices, means, bests: For every arm, the number of slices trained, and the mean and the best of its rewards.
         n_slices: Number of slices in a full training.
         stationary: Whether rewards are repeated measurements of one value.
     """

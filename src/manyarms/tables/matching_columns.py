@@ -1,4 +1,4 @@
-"""Giving a new table the columns that a model was trained on."""
+"""Gives a new table the columns that a model was trained on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from ..sklearn.automl.columns import FLAG, NUMBER, TEXT, dtype_kind
+from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
 from ..sklearn.automl.wording import closest, listed
 from .names import Notify
 
 
 def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> pd.DataFrame:
-    """The columns that a model was trained on, in their order and stored in the same way. Other columns are dropped.
+    """The columns that a model was trained on, in the same order and with the same types. Other columns are dropped.
 
     Args:
         frame: A new table.
@@ -25,7 +25,8 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> 
     if absent:
         close = closest(absent[0], map(str, frame.columns), 1) if len(absent) == 1 else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"The table lacks {'columns' if absent[1:] else 'a column'} of the model: {listed(absent)}.{hint}")
+        what = "columns" if absent[1:] else "a column"
+        raise ValueError(f"The table is missing {what} that the model needs: {listed(absent)}.{hint}")
     extra = [name for name in frame.columns if name not in kinds]
     if extra:
         notify(f"Ignored columns that the model does not use: {listed(extra)}.")

@@ -9,7 +9,7 @@ import pytest
 
 import manyarms as ma
 from manyarms.checkpoints import is_sound
-from manyarms.checkpoints.recipe import Slice, pull_seed, recipe
+from manyarms.checkpoints.retraining import Slice, pull_seed, recipe
 from manyarms.checkpoints.state import SavedState
 from manyarms.core import Arm, Pull
 from manyarms.study.counts import ArmRecord

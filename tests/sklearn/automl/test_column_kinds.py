@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyarms.sklearn.automl.columns import as_table, kind_of_column, kinds_of
+from manyarms.sklearn.automl.column_kinds import as_table, kind_of_column, kinds_of
 from manyarms.sklearn.automl.conversions import dates, number_matrix, numbers
 
 COLUMNS = {

@@ -13,10 +13,13 @@ from ..strategies import Cascade, ExtendedStrategy, Picker, Strategy, extended, 
 from ..version import __version__
 
 Place = tuple[str, ...]
-"""A place in a header: ("strategy",), or ("children", "svm", "strategy") of a `Cascade`."""
+"""A path in a header, such as ("strategy",), or ("children", "svm", "strategy") for a `Cascade`."""
 
 _FUNCTION = "function "
-"""Prefix of the text that stands for a function in a header."""
+"""Prefix of the string that represents a function in a header."""
+
+_RENAMED = {"TreeUCB": {"eta": "min_gain"}, "ContextualTreeUCB": {"eta": "min_gain"}}
+"""Settings that had a different name in older versions."""
 
 _KINDS = [kind for kind in map(vars(strategies).get, strategies.__all__) if isinstance(kind, type)]
 _STRATEGIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if hasattr(kind, "plan") and kind is not ExtendedStrategy}
@@ -48,7 +51,7 @@ def _plain(value: Any) -> Any:
 
 
 def own_parts(strategy: Strategy, description: Any) -> list[list[str]]:
-    """The places in a header of the user's own strategies, pickers, functions and space, which only the user's script has.
+    """The paths in a header of custom strategies, pickers, functions and spaces, which exist only in the user's script.
 
     Everything else in the header can be rebuilt, so an unknown name there is an error.
     """
@@ -73,23 +76,23 @@ def _own_parts(strategy: Strategy, place: Place) -> Iterator[Place]:
 def restored_strategy(header: Mapping[str, Any], space: Any = None) -> Any:
     """The strategy that a header describes, with this space or, by default, the one in the header.
 
-    None if the strategy or the space is the user's own. Raises `StudyMismatch` if the header names something that this
-    version does not have.
+    None if the strategy or the space is custom. Raises `StudyMismatch` if the header names something that this version does not
+    have.
     """
     description = header["space"]
     if space is not None and not same_space(described(space), description):
-        raise StudyMismatch(f"the study was made with space={description!r}, now space={described(space)!r} is given")
+        raise StudyMismatch(f"the study was created with space={description!r}, but now has space={described(space)!r}")
     try:
         if not _Header(header).is_known() or (space is None and not _is_restorable(description)):
             return None
         return _made(header["strategy"], restore(description) if space is None else space, header["settings"])
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
-        raise StudyMismatch(f"the header describes a strategy that cannot be made ({cause}): {_advice(header)}") from error
+        raise StudyMismatch(f"the header describes a strategy that cannot be created ({cause}): {_advice(header)}") from error
 
 
 class _Header:
-    """A header, and which of its parts are the user's own. Old headers do not list these, but their names have a dot."""
+    """A header, and which of its parts are custom. Old headers do not list these, but their names contain a dot."""
 
     def __init__(self, header: Mapping[str, Any]) -> None:
         self._header = header
@@ -100,7 +103,7 @@ class _Header:
         """Whether all parts are built in. Raises an error for a part that should be built in, but is unknown."""
         header = self._header
         if not _is_restorable(header["space"]) and not self._is_own(("space",), guess=True):
-            raise StudyMismatch(f"the header describes a space that manyarms cannot make: {_advice(header)}")
+            raise StudyMismatch(f"the header describes a space that manyarms cannot create: {_advice(header)}")
         return self._has_known_parts(header["strategy"], header["settings"], ())
 
     def _has_known_parts(self, kind: Any, settings: Any, place: Place) -> bool:
@@ -111,26 +114,32 @@ class _Header:
         if _STRATEGIES[kind] is not Cascade:
             return known
         parts = [known, self._is_known(_PICKERS, "picker", settings["picker"]["picker"], (*place, "picker"))]
-        for name, child in settings["children"].items():  # all of them are checked
+        for name, child in settings["children"].items():  # a list, so that all of them are checked
             parts.append(self._has_known_parts(*_split(child, "strategy"), (*place, "children", name)))
         return all(parts)
 
     def _is_known(self, kinds: Mapping[str, Any], what: str, kind: Any, place: Place) -> bool:
-        """Whether it is one of these kinds; False if it is the user's own."""
+        """Whether the part is one of these built-in kinds; False if it is custom."""
         if self._is_own(place, guess=isinstance(kind, str) and "." in kind):
             return False
         if not isinstance(kind, str) or kind not in kinds:
-            raise StudyMismatch(f"the header names the {what} {kind!r}, which is not one of manyarms: {_advice(self._header)}")
+            raise StudyMismatch(f"the header names the {what} {kind!r}, which is not part of manyarms: {_advice(self._header)}")
         return True
 
     def _is_own(self, place: Place, guess: bool) -> bool:
         return guess if self._own is None else place in self._own
 
 
+def current_names(kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a strategy under their current names. Studies of older versions have other names."""
+    renamed = _RENAMED.get(kind, {})
+    return {renamed.get(name, name): value for name, value in settings.items()}
+
+
 def _made(kind: str, space: Any, settings: Mapping[str, Any]) -> Any:
     make = _STRATEGIES[kind]
     if make is not Cascade:
-        return make(space, **settings)
+        return make(space, **current_names(kind, settings))
     children = {}  # the settings of a cascade describe its children and picker; its space has the spaces of the children
     for name, part in settings["children"].items():
         child, given = _split(part, "strategy")
@@ -151,4 +160,4 @@ def _is_restorable(description: Any) -> bool:
 
 def _advice(header: Mapping[str, Any]) -> str:
     made = header.get("manyarms")
-    return f"the study was made with manyarms {made}, this is {__version__}, or the header was changed"
+    return f"the study was created with manyarms {made} and this is {__version__}, or the header was changed"

@@ -1,7 +1,7 @@
-"""Child processes on any system: starts them, ends them, and makes them die with their owner.
+"""Starts and ends child processes on any operating system, and makes sure that they do not outlive their owner.
 
-On POSIX, a child leads a process group, which is killed as a whole. On Linux, the kernel kills the group when its owner is
-gone; elsewhere, a thread in the child does it. Windows has no such groups: `taskkill` ends a process and its children.
+On POSIX, a child leads a process group, which is killed as a whole. On Linux, the kernel kills the group when its owner has
+ended; on other systems, a thread in the child does it. Windows has no such groups: `taskkill` ends a process and its children.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def start_child(command: Sequence[str], environment: Mapping[str, str], ends: Se
     """Start a process that does not receive Ctrl-C.
 
     Args:
-        command: The program and its arguments.
-        environment: Its environment variables.
-        ends: Ends of pipes for the child, which opens them with `pipe_end` and their `fileno()`.
+        command: Program and arguments.
+        environment: Environment variables of the child.
+        ends: Pipe ends to pass to the child. It opens each with `pipe_end`, given its `fileno()`.
     """
     numbers = [end.fileno() for end in ends]
     if sys.platform == "win32":
@@ -64,7 +64,7 @@ def ignore_interrupts() -> None:
 
 
 def lead_group() -> None:
-    """Make this process lead a group, so that it does not receive Ctrl-C, and is ended together with what it starts."""
+    """Make this process the leader of a group, so that it does not receive Ctrl-C and is ended together with its children."""
     if sys.platform == "win32":
         ignore_interrupts()
     else:
@@ -72,9 +72,9 @@ def lead_group() -> None:
 
 
 def die_with(lifeline: PipeEnd) -> None:
-    """Kill this process, and everything it starts, when its owner is gone. Only the owner has the other end of the pipe.
+    """Kill this process and its children when its owner has ended. Only the owner has the other end of the pipe.
 
-    On Linux the kernel does it, because a thread must wait for code that holds the interpreter lock.
+    On Linux the kernel does this, because a thread would have to wait for code that holds the interpreter lock.
     """
     threading.Thread(target=_die_when_closed, args=(lifeline,), daemon=True).start()
     if sys.platform == "linux":
