@@ -41,7 +41,7 @@ print(importlib.metadata.version("manyarms") == __version__)
 print([entry.value for entry in importlib.metadata.entry_points(group="console_scripts", name="manyarms")])
 print(importlib.resources.files("manyarms").joinpath("py.typed").is_file())
 """
-    assert run(code).splitlines() == ["True", "['manyarms.cli:main']", "True"]
+    assert run(code).splitlines() == ["True", "['manyarms.cli:console_main']", "True"]
 
 
 def test_importing_the_library_imports_neither_extras_nor_slow_parts():

@@ -1,5 +1,5 @@
 """`python -m manyarms`."""
 
-from .cli import main
+from .cli import console_main
 
-main()
+console_main()

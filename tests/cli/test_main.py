@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,12 @@ def test_a_closed_pipe_is_not_an_error(manyarms):
             process.stdout.close()
             assert process.stderr.read() == ""
             assert process.wait(timeout=PATIENCE) == 0
+
+
+def test_a_command_ends_its_process_at_once_but_not_before_its_exit_handlers(place):
+    code = (
+        "import atexit, sys; atexit.register(print, 'the handler'); sys.argv[1:] = ['status', 'nothing.db']; "
+        "from manyarms.cli import console_main; console_main()"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout) == (1, "the handler\n") and "nothing.db" in answer.stderr

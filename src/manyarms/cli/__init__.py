@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import contextlib
 import io
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
@@ -41,6 +44,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print_note(error)
         code = 1 if isinstance(error, ManyarmsError) else 2
     sys.exit(code)
+
+
+def console_main() -> None:
+    """Run `main`, and end the process at once.
+
+    Freeing the memory would take half a second after a fit, too long after Ctrl-C. Exit handlers run as usual.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+        if not isinstance(end.code, int) or not all(thread.daemon for thread in others):
+            raise
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(end.code)
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

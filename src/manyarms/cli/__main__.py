@@ -1,5 +1,5 @@
 """`python -m manyarms.cli`."""
 
-from . import main
+from . import console_main
 
-main()
+console_main()

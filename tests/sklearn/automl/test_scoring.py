@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import get_scorer, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, roc_auc_score
 
 from manyarms.sklearn.automl.scoring import checked_constant_score, needs_probabilities, score_of, scorer_of
 from manyarms.sklearn.automl.targets import class_target, number_target
@@ -33,6 +33,20 @@ def test_predictions_are_scored_like_a_model():
         roc_auc_score(truth, predictions, multi_class="ovr")
     )
     assert score_of(np.array([1.0, 2, 3, 6]), get_scorer("neg_mean_absolute_error"), NUMBERS, np.arange(4)) == -0.25
+
+
+@pytest.mark.parametrize(
+    ("scorer", "expected"),
+    [
+        (get_scorer("accuracy"), 0.5),
+        (make_scorer(accuracy_score, normalize=False), 3.0),
+        (make_scorer(accuracy_score, greater_is_better=False), -0.5),
+    ],
+    ids=["plain", "with an option", "negative"],
+)
+def test_options_of_an_accuracy_scorer_are_used(scorer, expected):
+    predictions = np.eye(3)[[0, 1, 2, 2, 1, 2]]  # three of the six are right
+    assert score_of(predictions, scorer, CLASSES, np.arange(6)) == expected
 
 
 def test_a_scorer_that_does_not_fit_is_refused():

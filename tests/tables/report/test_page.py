@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from manyarms.tables import Facts
-from manyarms.tables.report import Findings, charts, report_page
+from manyarms.tables.report import Findings, charts, columns_frame, report_page
 from manyarms.tables.report.importance import column_importance, missing_note
 
 NASTY = "<script>alert('x')</script>&amp;\"\n</script><!--"
@@ -241,3 +241,10 @@ def test_importance_is_not_measured_where_it_takes_too_long_or_cannot_be():
         raise ValueError("only one class")
 
     assert column_importance(fail, rows, rows["good"], 10.0) is None
+
+
+@pytest.mark.parametrize(("rows", "suffix"), [(50_000, ""), (50_001, " (first 50,000 rows)")])
+def test_missing_and_distinct_values_are_counted_in_the_first_rows_of_a_long_table(rows, suffix):
+    table = pd.DataFrame({"half": [1.0, None] * 25_000 + [2.0] * (rows - 50_000)})
+    row = columns_frame(table, ["number"]).iloc[0]
+    assert (row[f"missing{suffix}"], row[f"distinct{suffix}"]) == ("50%", "1")

@@ -20,6 +20,7 @@ from .scoring import score_of
 from .targets import Target
 
 _DEPTH = 8  # of the tree
+_POOL = 20_000  # random rows from which its rows are chosen, because ordering very many rows takes long
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ def fit_quick_model(
         clock: Returns the time in seconds.
     """
     n = len(table)
-    order, _ = row_order(target.values if target.n_classes else None, n, seed)
+    pool = np.arange(n) if n <= _POOL else np.random.default_rng(seed).choice(n, _POOL, replace=False)
+    order = pool[row_order(target.values[pool] if target.n_classes else None, len(pool), seed)[0]]
     some = min(first_rows(n, columns), max(2, n - n // 3))
     rows, others = order[:some], order[some : 2 * some]
     kind: Any = DecisionTreeClassifier if target.n_classes else DecisionTreeRegressor

@@ -11,6 +11,7 @@ import pandas as pd
 from ..saved import Facts
 
 _MOST_COLUMNS = 200  # with statistics: as many as the page shows
+_MOST_ROWS = 50_000  # in which missing and distinct values are counted
 _TREATMENT = {
     "number": "used as is; missing values imputed for models that need it",
     "category": "one-hot encoded",
@@ -48,16 +49,20 @@ class Findings:
 
 
 def columns_frame(rows: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
-    """A row for each column: its name, type, kind and treatment; for the first columns also statistics, which take long."""
-    first = rows.iloc[:, :_MOST_COLUMNS]
+    """A row for each column: its name, type, kind and treatment.
+
+    Statistics take long, so they are computed for the first columns and rows only.
+    """
+    first = rows.iloc[:_MOST_ROWS, :_MOST_COLUMNS]
+    among = f" (first {_MOST_ROWS:,} rows)" if len(rows) > _MOST_ROWS else ""
     rest = [""] * (rows.shape[1] - first.shape[1])
     return pd.DataFrame(
         {
             "column": [str(name) for name in rows.columns],
             "type": [str(dtype) for dtype in rows.dtypes],
             "kind": list(kinds),
-            "missing": [f"{share:.0%}" if share else "" for share in first.isna().mean()] + rest,
-            "distinct": [f"{number:,}" for number in first.nunique()] + rest,
+            f"missing{among}": [f"{share:.0%}" if share else "" for share in first.isna().mean()] + rest,
+            f"distinct{among}": [f"{number:,}" for number in first.nunique()] + rest,
             "treatment": [_TREATMENT.get(kind, "") for kind in kinds],
         }
     )
