@@ -260,8 +260,8 @@ def _mean(results: Sequence[Result]) -> float:
 
 def _by_reason(results: Sequence[Result]) -> list[str]:
     """The reasons of rejections, most frequent first, without column names."""
-    kinds = ("numbers the rows", "is free text", "looks like an identifier", "is a date", "is constant", "is missing in every row",
-             "is different in every row", "no columns besides", "only identifies the rows", "At least 2 rows")  # fmt: skip
+    kinds = ("numbers the rows", "is free text", "looks like an identifier", "is a date", "is constant", "At least 2 rows",
+             "is missing in every row", "is different in every row", "no columns besides", "identifies the rows")  # fmt: skip
     reasons = [result.reason for result in results if result.outcome == REFUSED]
     found = Counter(next((kind for kind in kinds if kind in reason), reason) for reason in reasons)
     return [f"{count:4} {reason}" for reason, count in found.most_common()]
