@@ -77,7 +77,7 @@ def test_other_versions_give_a_note_with_the_command_to_install_the_same(directo
     load_model(directory, notes.append)
     assert f"numpy 0.1 (installed: {np.__version__}), no-such-package 1.0 (installed: none)" in notes[0]
     assert f"pip install -r {directory / 'requirements.txt'}" in notes[0]
-    with pytest.warns(ma.ManyarmsWarning, match="other package versions"):
+    with pytest.warns(ma.ManyarmsWarning, match="different package versions"):
         load_model(directory)
 
 

@@ -287,7 +287,7 @@ WRONG = {
     "images of text": ({"x_train": GREY.astype(str)}, "mnist.npz: x_train must be numbers, got <U3"),
     "NaN": ({"x_test": np.where(GREY == 7, np.nan, GREY)}, "mnist.npz: x_test must be finite, got NaN or infinite numbers"),
     "one image": ({"x_train": GREY[:1], "y_train": LABELS[:1]}, "mnist.npz: x_train must have two images or more, .*, got 1"),
-    "half of validation": ({"x_valid": GREY}, "needs the arrays y_valid"),
+    "half of validation": ({"x_valid": GREY}, "must contain the arrays y_valid"),
     "objects": ({"x_train": np.array([None] * 30)}, "mnist.npz cannot be read"),
 }
 
