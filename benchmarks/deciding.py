@@ -1,8 +1,8 @@
-"""What a decision costs beside Optuna's TPE and SMAC3, around the 1,000th pull of a search in eight dimensions.
+"""The cost of a decision, compared with Optuna's TPE and SMAC3, around the 1,000th pull of a search in eight dimensions.
 
-All search the same curves through the adapters of `manyarms race`: TPE by full trainings, SMAC3 by Hyperband's rungs, ours by
-slices. Deciding is what happens between two pulls; the clock is the processor time of this process. Figures are medians over
-rounds; ratios are of these medians. SMAC3 takes minutes to get there and runs once.
+All methods search the same curves through the adapters of `manyarms race`: TPE with full trainings, SMAC3 with the rungs of
+Hyperband, ours in slices. Deciding is the CPU time of this process between two pulls. Figures are medians over rounds, and
+ratios are ratios of these medians. SMAC3 takes minutes to get to the 1,000th pull and runs once.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 from report import AtLeast, Row, parser, show
 
 from manyarms.bench.problems import CurveWorld
-from manyarms.bench.race.entrants import entrants
-from manyarms.bench.race.track import Finished, Track
+from manyarms.bench.race.charged_problem import ChargedProblem, SearchEnded
+from manyarms.bench.race.methods import methods
 
 OURS, PEERS = "AdaptiveMutantUCB", ("Optuna TPE", "SMAC3")
 PULLS, WINDOW = 1_000, 100
 
 
-class UntilPull(Track):
-    """A track that ends after so many pulls, and tells how long the last of them took to decide."""
+class UntilPull(ChargedProblem):
+    """A charged problem that ends after a number of pulls and measures the time of the last decisions."""
 
     def __init__(self, pulls: int, seed: int) -> None:
         super().__init__(CurveWorld("fast", dimensions=8), [pulls], seed)
@@ -32,23 +32,23 @@ class UntilPull(Track):
         reward = super().train(config, steps)
         self._times.append(self._deciding)
         if len(self._times) == self._last:
-            raise Finished("these are enough")
+            raise SearchEnded("enough pulls")
         return reward
 
     def milliseconds(self) -> float:
-        """Of one decision, over the last of them."""
+        """Milliseconds per decision, over the last ones."""
         return 1e3 * (self._times[-1] - self._times[-1 - WINDOW]) / WINDOW
 
 
 def cost(name: str, pulls: int, seed: int) -> float:
-    entrant = entrants()[name]
-    entrant.load()
-    track = UntilPull(pulls, seed)
+    method = methods()[name]
+    method.load()
+    charged = UntilPull(pulls, seed)
     try:
-        entrant.search(track)
-    except Finished:
-        return track.milliseconds()
-    raise RuntimeError(f"{name} gave up before its {pulls}th pull")
+        method.search(charged)
+    except SearchEnded:
+        return charged.milliseconds()
+    raise RuntimeError(f"{name} stopped before its {pulls}th pull")
 
 
 def main() -> None:

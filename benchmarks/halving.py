@@ -1,13 +1,13 @@
-"""The training it takes to be as good as scikit-learn's `HalvingRandomSearchCV`: trees, or epochs, times rows.
+"""The training that is needed to match `HalvingRandomSearchCV` of scikit-learn: trees, or epochs, times rows.
 
-Both search the same space on the same folds with the same metric, seed by seed. Halving runs with its defaults: as many random
-candidates as the resource allows, a third of them trained three times as long in each round, each time from nothing. Its result
-is the score of its winner with the full resource (whose training is not counted). Ours goes on with trees (epochs), slice by
-slice, and is judged at every moment by the score of the arm it would choose then, with the steps that arm has had. Its budget
-is the work of halving.
+Both search the same space on the same folds with the same scoring, seed by seed. Halving runs with its defaults: as many random
+candidates as the resource allows, of which a third is trained three times as long in each round, each time from scratch. Its
+result is the score of its winner with the full resource; that training does not count. Ours adds trees (epochs) in slices. Its
+result at any time is the score of the arm that it would choose, with the steps of that arm so far. Its budget is the work of
+halving.
 
-The ratio is our work until we are as good for the first time, over all of halving's work; where we never are, it counts as
-infinite. Given are medians over the seeds.
+The ratio is our work until we match halving for the first time, divided by all work of halving. If we never do, it counts as
+infinite. Figures are medians over seeds.
 """
 
 from __future__ import annotations

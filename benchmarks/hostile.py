@@ -19,7 +19,7 @@ from report import parser
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # for what breaks servers and mends checksums
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # database outages and checksums
 
 from attacks.connections import connections
 from attacks.files import crafted_files

@@ -54,7 +54,7 @@ def inheritance(pairs: int, seed: int) -> dict[str, tuple[float, float]]:
     """Median milliseconds of inheriting, from memory and from a checkpoint, and of both as shares of an epoch."""
     import torch
 
-    from manyarms.networks.torch.trained_network import FILE, packed, read_state
+    from manyarms.networks.torch.trained_network import FILE, read_state, state_bytes
 
     rng = np.random.default_rng(seed)
     x, y = torch.randn(IMAGES, *SPACE.input_shape), torch.randint(10, (IMAGES,))
@@ -64,7 +64,7 @@ def inheritance(pairs: int, seed: int) -> dict[str, tuple[float, float]]:
             parent = SPACE.sample(rng)
             network = SPACE.mutate(parent, rng)
             weights = networks.build(parent, SPACE).state_dict()
-            (Path(folder) / FILE).write_bytes(packed({"weights": weights}))
+            (Path(folder) / FILE).write_bytes(state_bytes({"weights": weights}))
             child = networks.build(network, SPACE)
 
             def read(child: Any = child) -> None:

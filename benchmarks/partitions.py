@@ -1,8 +1,8 @@
 """What a decision of TreeUCB and of PartitionUCB costs: one ask and one tell, as the number of observations grows.
 
 Each round grows a strategy on seven parameters from nothing, with noisy rewards, and times the pulls around 250 and around
-2,000 observations. A second TreeUCB has a large eta and so a tree that is hardly split: there the search for splits looks at
-leaves of many hundred rewards. Decisions wait for nothing, so the clock is the processor time of this process; medians.
+2,000 observations. A second TreeUCB has a large min_gain and so a tree that is hardly split: there the search for splits looks
+at leaves of many hundred rewards. Decisions wait for nothing, so the clock is the processor time of this process; medians.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPACE = ma.Space(**{f"x{number}": ma.Float(0, 1) for number in range(7)})
 
 STRATEGIES: dict[str, Callable[..., Any]] = {
     "TreeUCB": ma.TreeUCB,
-    "TreeUCB, hardly split": partial(ma.TreeUCB, eta=0.02),
+    "TreeUCB, hardly split": partial(ma.TreeUCB, min_gain=0.02),
     "PartitionUCB": ma.PartitionUCB,
     "ContextualTreeUCB": partial(ma.ContextualTreeUCB, max_steps=27),
     "ContextualPartitionUCB": partial(ma.ContextualPartitionUCB, max_steps=27),

@@ -21,7 +21,7 @@ class Cost:
 
 
 def play(strategy: Any, pulls: int, reward: Reward) -> int:
-    """Pull so many times; gives their number."""
+    """Pull this many times, and return the number of pulls."""
     for _ in range(pulls):
         pull = strategy.ask()
         strategy.tell(pull, reward(pull.config, pull.stop))
@@ -29,7 +29,7 @@ def play(strategy: Any, pulls: int, reward: Reward) -> int:
 
 
 def grow(strategy: Any, arms: float, reward: Reward) -> int:
-    """Pull until there are so many arms; gives the number of pulls."""
+    """Pull until there are this many arms, and return the number of pulls."""
     pulls = 0
     while len(strategy.ledger.arms) < arms:
         pull = strategy.ask()
@@ -39,7 +39,7 @@ def grow(strategy: Any, arms: float, reward: Reward) -> int:
 
 
 def cost(strategy: Any, run: Callable[[], int]) -> Cost:
-    """Of the pulls of a run, which gives their number."""
+    """The cost of the pulls of a run, which returns their number."""
     arms, began = len(strategy.ledger.arms), time.process_time()
     pulls = run()
     seconds = time.process_time() - began
@@ -47,6 +47,6 @@ def cost(strategy: Any, run: Callable[[], int]) -> Cost:
 
 
 def cost_around(strategy: Any, size: int, reward: Reward) -> Cost:
-    """Of the pulls around a number of arms, to which the strategy is grown."""
+    """The cost of pulls around a number of arms, to which the strategy is grown first."""
     grow(strategy, size * (1 - WINDOW), reward)
     return cost(strategy, lambda: grow(strategy, size * (1 + WINDOW), reward))

@@ -1,4 +1,4 @@
-"""The problem all benchmarks share: one space, written for us and for the peer, and rewards that cost nothing."""
+"""The problem that the benchmarks share: one space, for us and for the peer, and rewards that cost nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def objective(trial: optuna.Trial) -> float:
 
 
 def mutant_ucb(budget: int | None = None, seed: int = 0) -> ma.MutantUCB:
-    """Our default strategy; without a budget it goes on until it is stopped."""
+    """MutantUCB with our settings. Without a budget it continues until it is stopped."""
     return ma.MutantUCB(SPACE, budget=budget, max_steps=MAX_STEPS, seed=seed)
 
 

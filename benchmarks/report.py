@@ -1,4 +1,4 @@
-"""What every benchmark prints: where it ran, and a table of ours, the peer's, the project's target and whether it is met."""
+"""The output of every benchmark: the machine, and a table with our figure, that of the peer, and whether the target is met."""
 
 from __future__ import annotations
 

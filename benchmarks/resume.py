@@ -1,13 +1,13 @@
-"""What it takes to go on with a study of 100,000 pulls on SQLite: seconds to open it, and memory.
+"""The cost of resuming a study of 100,000 pulls on SQLite: seconds to open it, and memory.
 
-It is opened from its snapshot, as after any clean end, and by replaying the whole journal, as if there were none; each in a
-fresh process that has opened a small study before, so that imports are not counted. Memory is what the process has grown by,
-for each pull. Seconds are of the clock, with those of the processor in brackets: on a busy machine the two differ.
+The study is opened from its snapshot, as after a clean end, and by replaying the whole journal, as without a snapshot. Each
+is measured in a new process that has opened a small study before, so that imports do not count. Memory is the growth of the
+process per pull. Seconds are wall-clock time, with CPU time in brackets; they differ on a busy machine.
 
-The peer is Optuna's `load_study` and `.trials` of 10,000 trials on SQLite. Its figures are scaled: seconds to the number of our
-pulls, memory to one trial.
+The peer is Optuna's `load_study` and `.trials` with 10,000 trials on SQLite. Its seconds are scaled to the number of our
+pulls, and its memory is per trial.
 
-To be built in seconds, ours runs in memory and its journal is copied to the databases. Optuna's trials take a minute to add.
+To save time, our study runs in memory and its journal is copied to the databases. Adding the trials of Optuna takes a minute.
 """
 
 from __future__ import annotations

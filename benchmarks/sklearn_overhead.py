@@ -1,10 +1,9 @@
-"""What a search costs beyond its fits: `BanditSearchCV` against the time that its estimator spends in `fit` and `score`.
+"""The overhead of a search: the time of `BanditSearchCV` compared with that of its estimator in `fit` and `score`.
 
-The two methods are timed in the running search, so that both figures come from the same seconds of the same machine: the rest
-of them is ours. Fits take about 100 ms. One search goes on with trees, so that models are saved and loaded between slices; one
-fits at once. Measured is the clock's time; in the column of manyarms is what the processor was busy for beyond the fits, which
-leaves out waiting for the disk. Figures are medians over the rounds; a first search, which imports what is needed, is not
-counted.
+The two methods are timed in the running search, so that all figures come from the same run; the rest is overhead. Fits take
+about 100 ms. One search adds trees in slices, so that models are saved and loaded in between; another fits at once. The
+overhead is wall-clock time. The column of manyarms shows the CPU time beyond the fits, which does not include waiting for the
+disk. Figures are medians over rounds. A first search, which imports libraries, does not count.
 """
 
 from __future__ import annotations

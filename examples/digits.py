@@ -28,7 +28,9 @@ def train(pull):
     """One slice of training."""
     images, labels = load_digits(return_X_y=True)
     images, valid_images, labels, valid_labels = train_test_split(images / 16, labels, random_state=0)
-    model = pull.load() or MLPClassifier(**pull.config, warm_start=True, max_iter=EPOCHS, random_state=pull.seed)
+    model = pull.load()
+    if model is None:  # the first pull of this arm
+        model = MLPClassifier(**pull, warm_start=True, max_iter=EPOCHS, random_state=pull.seed)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         for _ in range(pull.start, pull.stop):
             model.fit(images, labels)  # warm_start: continues from where the last step ended

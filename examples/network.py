@@ -1,7 +1,8 @@
-"""Grow neural networks for scikit-learn's digits: graphs of layers, trained a cycle at a time, paused, mutated, continued.
+"""Search for a neural network for scikit-learn's digits: networks are trained in cycles, paused, mutated and continued.
 
-Draws the best one (network.svg) and its ancestors (family.svg), and exports it for use without this library (winner/).
-Kill it at any time and run it again: it resumes. Needs PyTorch and scikit-learn: `pip install ".[torch,sklearn]"` in a clone.
+Draws the best network (network.svg) and its ancestors (family.svg), and exports it for use without this library (winner/).
+Interrupt it at any time and run it again: it resumes. Needs PyTorch and scikit-learn: run `pip install ".[torch,sklearn]"` in a
+clone of the repository.
 """
 
 from pathlib import Path
@@ -23,6 +24,6 @@ if __name__ == "__main__":
         Path("network.svg").write_text(networks.draw_network(study.best_config, classifier.space), encoding="utf-8")
         Path("family.svg").write_text(networks.draw_family(study, classifier.space), encoding="utf-8")
         networks.export_model(model, "winner")
-        print(f"the best of {len(study.counts.arms)} networks has {model.layout.n_parameters:,} parameters")
+        print(f"Best of {len(study.counts.arms)} networks: {model.layout.n_parameters:,} parameters")
         accuracy = classifier.accuracy(model, x_test, y_test)
-        print(f"accuracy: {study.best_reward:.4f} in the search, {accuracy:.4f} on other images")
+        print(f"Accuracy: {study.best_reward:.4f} on validation images, {accuracy:.4f} on test images")

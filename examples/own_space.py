@@ -36,10 +36,10 @@ class Layers:
         return (one[: int(rng.integers(1, len(one) + 1))] + two[int(rng.integers(len(two))) :])[:4]
 
 
-def score(config):
+def score(pull):
     """Mean accuracy of five-fold cross-validation on a table of wines."""
     table, kinds = load_wine(return_X_y=True)
-    network = MLPClassifier(config, max_iter=60, learning_rate_init=0.02, random_state=0)
+    network = MLPClassifier(pull.config, max_iter=60, learning_rate_init=0.02, random_state=0)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return cross_val_score(make_pipeline(StandardScaler(), network), table, kinds, cv=5).mean()
 

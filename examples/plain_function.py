@@ -9,11 +9,11 @@ space = ma.Space(
 )
 
 
-def taste(config):
+def taste(pull):
     """How good the soup is, from 0 to 1."""
-    heat = 1 / (1 + abs(config["temperature"] - 12) / 12)
-    care = 1 - abs(config["stirs"] - 7) / 20
-    pot = 0.8 if config["pot"] == "clay" else 1 - abs(config["pot"]["age"] - 30) / 60
+    heat = 1 / (1 + abs(pull["temperature"] - 12) / 12)
+    care = 1 - abs(pull["stirs"] - 7) / 20
+    pot = 0.8 if pull["pot"] == "clay" else 1 - abs(pull["pot"]["age"] - 30) / 60
     return heat * care * pot
 
 

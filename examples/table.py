@@ -1,7 +1,7 @@
-"""From a table to a trained model, and to predictions, from the command line.
+"""From a table to a trained model and predictions, on the command line.
 
-Writes scikit-learn's table of breast cancers as CSV, and then does what you would do with a table of your own: `manyarms fit`
-for 20 seconds, `manyarms predict` on rows it never saw. Run it again: the search is finished, and nothing is trained twice.
+Writes scikit-learn's breast cancer data as CSV and then does what you would do with your own table: `manyarms fit` for 20
+seconds, and `manyarms predict` for new rows. If you run it again, the search is already finished and nothing is trained.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ PLACE = Path("table-demo")
 
 
 def write_tables():
-    """Rows to learn from, and others to predict. Those have the diagnosis too, so that the predictions can be scored."""
+    """Write rows to learn from and rows to predict. The latter include the diagnosis, so that the predictions are scored."""
     data = load_breast_cancer(as_frame=True)
     table = data.data.assign(diagnosis=data.target_names[data.target]).sample(frac=1, random_state=0)
     PLACE.mkdir(exist_ok=True)
@@ -23,7 +23,7 @@ def write_tables():
 
 
 def manyarms(line):
-    """What a terminal would do with this line."""
+    """Run a command as in a terminal."""
     print(f"\n$ manyarms {line}", flush=True)
     subprocess.run([sys.executable, "-m", "manyarms", *line.split()], cwd=PLACE, check=True)
 
@@ -33,4 +33,4 @@ if __name__ == "__main__":
     manyarms("fit cancer.csv --target diagnosis --time 20s")
     manyarms("predict cancer-model new.csv --proba --out predictions.csv")
     manyarms("best cancer-model/study.db")
-    print(f"\nopen {PLACE / 'cancer-model' / 'report.html'} in a browser")
+    print(f"\nOpen {PLACE / 'cancer-model' / 'report.html'} in a browser")

@@ -1,11 +1,11 @@
-"""Table 2 of the ER-UCB paper: which of ten scikit-learn algorithms deserves the next trial, on twelve UCI sets.
+"""Table 2 of the ER-UCB paper: which of ten scikit-learn algorithms gets the next trial, on twelve UCI datasets.
 
-A trial is a random config of an algorithm, and its reward the validation accuracy. All methods draw from one pool of 1000
-evaluated configs for each set and algorithm (experiments/pool.py), in an order that the seed gives: for the same seed, the k-th
-trial of an algorithm is the same for all. The pool is built first: about 40 minutes, once; it can be stopped and goes on. Then
-the searches take minutes. Measured are the best validation accuracy, the share of trials on the algorithm that is best over the
-whole pool, the algorithm chosen, and the test accuracy of the config chosen. Random search on the joint space is the same in
-law as `Uniform`.
+A trial is a random config of an algorithm, and its reward is the validation accuracy. All methods draw from one pool of 1000
+evaluated configs for each dataset and algorithm (experiments/pool.py), in an order given by the seed: with the same seed, the
+k-th trial of an algorithm is the same for all methods. The pool is built once, in about 40 minutes, and can be interrupted.
+The searches then take minutes. The tables show the best validation accuracy, the share of trials on the algorithm that is
+best over the whole pool, the chosen algorithm, and the test accuracy of the chosen config. Random search on the joint space
+has the same distribution as `Uniform`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ QUICK = ("glass", "balance_scale", "wdbc")
 
 
 class Job(NamedTuple):
-    """One search; the method is a name, or a beta for `ERUCB`."""
+    """One search. The method is a name, or a beta for `ERUCB`."""
 
     folder: Path
     n_configs: int
@@ -52,7 +52,7 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one search came to."""
+    """The result of one search."""
 
     best: float
     shares: np.ndarray  # of trials, by algorithm
@@ -78,7 +78,7 @@ class Shuffled:
 
 @functools.cache
 def accuracies(folder: Path, n_configs: int, dataset: str) -> np.ndarray:
-    """By algorithm and config: validation, test."""
+    """Validation and test accuracy, by algorithm and config."""
     pool = Pool(folder, n_configs)
     return np.array([pool.accuracies(dataset, algorithm) for algorithm in NAMES])
 
@@ -122,12 +122,12 @@ class Truth(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of the best accuracy, from so many rows."""
+        """The standard error of the best accuracy, from the number of rows."""
         return float(np.sqrt(self.best[0] * (1 - self.best[0]) / self.n_valid))
 
     @property
     def level(self) -> set[str]:
-        """The algorithms that are within this error of the best: which of them is best is chance."""
+        """The algorithms that are within this error of the best, so that the order among them is chance."""
         return {name for name, best in zip(self.order, self.best, strict=True) if best >= self.best[0] - self.error}
 
 
@@ -170,7 +170,7 @@ Results = dict[tuple[str, str | float], list[Result]]
 
 
 def on_best(truths: Truths, results: Results, method: str | float) -> np.ndarray:
-    """The share of trials on the truly best algorithm, by set and seed."""
+    """The share of trials on the truly best algorithm, by dataset and seed."""
     return np.array([[result.shares[known.place] for result in results[dataset, method]] for dataset, known in truths.items()])
 
 
@@ -245,7 +245,7 @@ def finding_betas(validation: np.ndarray, place: int) -> str:
 
 
 def show_betas(truths: Truths, results: Results, needed: Sequence[str], scale: str) -> None:
-    """What "auto" costs against the best beta, chosen afterwards."""
+    """The loss of "auto" compared with the best beta, chosen afterwards."""
     methods: list[str | float] = [PAPERS_BETA, AUTO, *BETAS]
     shares = {method: on_best(truths, results, method) for method in methods}
     rows: list[tuple[object, ...]] = []
@@ -275,13 +275,13 @@ def show_betas(truths: Truths, results: Results, needed: Sequence[str], scale: s
 def draw(truths: Truths, results: Results) -> None:
     figure, axes = common.panels(2, width=6.2)
     places = np.arange(len(truths))
-    for number, (method, colour, marker) in enumerate(zip(METHODS, common.COLOURS, common.MARKERS, strict=True)):
+    for number, (method, color, marker) in enumerate(zip(METHODS, common.COLORS, common.MARKERS, strict=True)):
         shift = 0.1 * (number - (len(METHODS) - 1) / 2)
         best = np.array([[result.best for result in results[dataset, method]] for dataset in truths])
         short = 100 * (np.array([[known.best[0]] for known in truths.values()]) - best)
         for axis, values in zip(axes, (on_best(truths, results, method), short), strict=True):
             means, errors = zip(*(common.mean_and_error(of_set) for of_set in values), strict=True)
-            axis.errorbar(places + shift, means, errors, color=colour, marker=marker, linestyle="", label=method, capsize=1)
+            axis.errorbar(places + shift, means, errors, color=color, marker=marker, linestyle="", label=method, capsize=1)
     axes[0].set(ylabel="share of trials on the best algorithm", ylim=(0, 1))
     axes[1].set(ylabel="best validation accuracy,\nshort of the pool's best (%)", ylim=(0, None))
     for axis in axes:

@@ -1,8 +1,9 @@
-"""AdaptiveMutantUCB against every other strategy, on every problem of the library, after 5 to 100 full trainings.
+"""Compares AdaptiveMutantUCB with every other strategy on every problem of the library, after 5 to 100 full trainings.
 
-Normalised regret in percent: 0 is the best config there is, 100 a middling random one. A strategy that does not need the budget
-runs once and is read on the way; one whose settings follow the budget (MutantUCB, InfiniteUCBE, SteadyStateEA) runs once for
-each budget. The published tables must be in MANYARMS_DATA, or in ../shared/data.
+The regret is normalized, in percent: 0 is the best config, 100 the median random config. A strategy that does not need the
+budget runs once and is measured on the way. A strategy whose settings depend on the budget (MutantUCB, InfiniteUCBE,
+SteadyStateEA) runs once for each budget. The published tables must be in the data directory (MANYARMS_DATA, or the user's data
+directory).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from common import COLORS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
 from repeats import Repeats, reward
 
 import manyarms as ma
@@ -22,7 +23,7 @@ from manyarms.bench.problems import CurveWorld, Problem, lcbench, lcdb, nasbench
 
 MARKS = (5, 10, 20, 50, 100)  # full trainings
 OURS, PLAIN = "AdaptiveMutantUCB", "MutantUCB"
-_WORST = 300.0  # percent: no run counts for more, lest one diverged config outweighs all others
+_LARGEST_REGRET = 300.0  # percent; so that a single diverged config does not outweigh all others
 
 Regrets = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -40,12 +41,12 @@ FAMILIES: dict[str, Callable[[], Iterable[Any]]] = {
 
 
 def infinite_ucb_e(space: Any, budget: int, **settings: Any) -> ma.InfiniteUCBE:
-    """With as many arms as do well in practice: the theory's few arms leave nothing to choose from."""
+    """With more arms than in theory, where there are too few to choose from."""
     return ma.InfiniteUCBE(space, budget=budget, initial=budget // 10, exploration=0.05, **settings)
 
 
 def steady_state_ea(space: Any, **settings: Any) -> ma.SteadyStateEA:
-    """Reservoirs do not cross."""
+    """Without crossover, which reservoirs do not have."""
     return ma.SteadyStateEA(space, mutation_only=not hasattr(space, "crossover"), **settings)
 
 
@@ -58,7 +59,7 @@ ANYTIME: dict[str, Callable[..., Any]] = {
     "DTTTS": ma.DTTTS,
 }
 FIXED: dict[str, Callable[..., Any]] = {
-    PLAIN: ma.MutantUCB,  # its own default is K = T / 20
+    PLAIN: ma.MutantUCB,  # its default K is T / 20
     "SteadyStateEA": steady_state_ea,
     "InfiniteUCBE": infinite_ucb_e,
 }
@@ -67,20 +68,20 @@ STRATEGIES = (OURS, PLAIN, *(name for name in (*ANYTIME, *FIXED) if name not in 
 
 @functools.cache
 def problems(family: str) -> list[Problem]:
-    """Loaded once in each process."""
+    """The problem, loaded once in each process."""
     return list(FAMILIES[family]())
 
 
 def recommended(problem: Problem, strategy: Any) -> float:
-    """The regret of what the strategy would recommend now; as of a middling config while nothing has succeeded."""
+    """The regret of the current recommendation; that of the median random config before any success."""
     try:
-        return min(regret(problem, strategy.best().config), _WORST)
+        return min(regret(problem, strategy.best().config), _LARGEST_REGRET)
     except ma.NoResult:
         return 100.0
 
 
 def play(strategy: Any, problem: Problem, seed: int, marks: Sequence[int]) -> list[float]:
-    """The regrets after so many full trainings; a pull that would end later does not count."""
+    """The regrets after these numbers of full trainings. A pull that would end later does not count."""
     regrets: list[float] = []
     spent = 0
     while (pull := strategy.ask()) is not None:
@@ -93,7 +94,7 @@ def play(strategy: Any, problem: Problem, seed: int, marks: Sequence[int]) -> li
 
 
 def run(job: tuple[str, str, int, int, tuple[int, ...]]) -> list[float]:
-    """One strategy, one problem, one seed: a regret for each budget."""
+    """The regret for each budget, of one strategy on one problem with one seed."""
     name, family, number, seed, marks = job
     problem = problems(family)[number]
     keywords = {"max_steps": problem.max_steps, "seed": seed}
@@ -104,7 +105,7 @@ def run(job: tuple[str, str, int, int, tuple[int, ...]]) -> list[float]:
 
 
 def race(families: Sequence[str], seeds: int, marks: tuple[int, ...]) -> dict[tuple[str, str], Regrets]:
-    """By family and strategy: the regrets by seed and budget, each the mean over the problems of the family."""
+    """Regrets by seed and budget, for each family and strategy. Each is the mean over the problems of the family."""
     jobs = [
         (name, family, number, seed, marks)
         for family in families
@@ -144,7 +145,7 @@ def verdicts(found: dict[tuple[str, str], Regrets], families: Sequence[str], mar
 
 
 def draw(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks: Sequence[int]) -> None:
-    """A panel for each family, in two rows."""
+    """Draw a panel for each family, in two rows."""
     columns = math.ceil(len(families) / 2)
     figure, _ = panels(columns, width=2.8, height=5.8)
     figure.clear()
@@ -154,10 +155,10 @@ def draw(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks: 
     for panel, family in zip(axes, families, strict=False):
         for number, name in enumerate(STRATEGIES):
             regrets = found[family, name]
-            style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+            style = {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)]}
             means, errors = zip(*(mean_and_error(column) for column in regrets.T), strict=True)
             style |= {"linewidth": 2.5, "zorder": 3} if name == OURS else {"linewidth": 1.0}
-            style |= {"linestyle": "--"} if number >= len(COLOURS) else {}
+            style |= {"linestyle": "--"} if number >= len(COLORS) else {}
             panel.errorbar(marks, means, yerr=errors, label=name, capsize=2, **style)
         panel.set(title=family, xscale="log", xlabel="full trainings", ylabel="regret in %")
         panel.set_xticks(marks, [str(mark) for mark in marks])
@@ -169,7 +170,7 @@ def draw(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks: 
 
 
 def report(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks: Sequence[int]) -> None:
-    """A table for each family, and the verdicts."""
+    """Print a table for each family, and whether ours is best."""
     for family in families:
         rows = []
         for name in STRATEGIES:
@@ -181,7 +182,7 @@ def report(found: dict[tuple[str, str], Regrets], families: Sequence[str], marks
 
 
 def main() -> None:
-    """Race, report and draw."""
+    """Search, report and draw."""
     parser = options(__doc__)
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES), metavar="family", help="only these")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
 """How a Cascade shares its pulls among the algorithms, by picker: the plot of docs/strategies/cascade.md.
 
-Three algorithms whose random configs have rewards of another mean and spread each: "steady" has the best mean, "wide" the best
-configs, and "poor" neither. On the left is one search with ERUCB, on the right one with UCB1.
+There are three algorithms, whose random configs have rewards with different means and variances: "steady" has the best mean,
+"wide" the best configs, and "poor" neither. The left panel shows a search with ERUCB, the right panel one with UCB1.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import COLOURS, panels, save
+from common import COLORS, panels, save
 
 import manyarms as ma
 
@@ -55,7 +55,7 @@ def main() -> None:
     for panel, picker in zip(axes, (ma.ERUCB(), ma.UCB1()), strict=True):
         counts, best = searched(picker)
         labels = [f"{name}: {mean:.2f} ± {spread:.2f}" for name, (mean, spread) in LAWS.items()]
-        panel.stackplot(range(BUDGET + 1), counts.T, labels=labels, colors=COLOURS, alpha=0.75)
+        panel.stackplot(range(BUDGET + 1), counts.T, labels=labels, colors=COLORS, alpha=0.75)
         panel.set_title(f"{type(picker).__name__}: best reward {best[-1]:.3f}", loc="left", fontsize="medium")
         panel.set(xlabel="pulls", ylabel="pulls of each algorithm", xlim=(0, BUDGET), ylim=(0, BUDGET))
     axes[0].legend(loc="upper left", title="rewards of random configs")

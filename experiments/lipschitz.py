@@ -1,15 +1,15 @@
 """TreeUCB and PartitionUCB on Lipschitz functions of 1, 2 and 4 parameters, and how the regret of PartitionUCB grows.
 
-A function on the unit cube is 1 at its best point and falls no faster than the largest distance in any coordinate: one `cone`,
-the highest of five `hills`, or the mean of a `roof` in each coordinate. Every seed has other peaks. Rewards have Gaussian noise
-of 0.1. The first table has the regret, 1 minus the function, after T pulls: the mean of all points played, that of the
-recommended point, and that of the best point among those played. "TreeUCB, refit" grows another tree whenever the rewards have
-doubled (refit="doubling"); both have min_leaf=3.
+Functions on the unit cube are 1 at their best point, with a Lipschitz constant of 1 in the maximum norm: one `cone`, the
+highest of five `hills`, or the mean of a `roof` in each coordinate. Every seed has other peaks. The noise of rewards is
+Gaussian with standard deviation 0.1. The first table shows the regret, 1 minus the function, after T pulls: the mean over all
+points played, that of the recommended point, and that of the best point played. "TreeUCB, refit" grows a new tree whenever
+the number of rewards has doubled (refit="doubling"). Both have min_leaf=3.
 
-The second table has the slope of ln(cumulative regret) over ln(T) beside the theory's (d+1)/(d+2), and beside that of
-T^((d+1)/(d+2)) sqrt(ln T), since the theory leaves out logarithms; with beta_t as in the theory (factor 1) and as by default
-(factor 0.1). The boxes halve each time T has grown by 2^(d+2), and the regret grows in waves of this length: the slope is
-fitted to whole ones, and to at least a factor of 16.
+The second table compares the slope of ln(cumulative regret) over ln(T) with (d+1)/(d+2) of the theory, and with the slope of
+T^((d+1)/(d+2)) sqrt(ln T), because the theory omits logarithms. beta_t is that of the theory (factor 1) or the default
+(factor 0.1). Boxes are halved each time T has grown by 2^(d+2), and the regret grows in waves of this length. So slopes are
+fitted to whole waves, over a factor of at least 16.
 """
 
 from __future__ import annotations
@@ -85,8 +85,10 @@ def slope(pulls: np.ndarray, regrets: np.ndarray) -> float:
 
 def main() -> None:
     parser = common.options(__doc__)
-    parser.add_argument("--pulls", type=int, default=1000, metavar="T", help="of each search (default: 1000)")
-    parser.add_argument("--long", type=int, default=32_768, metavar="T", help="for the growth of the regret (default: 32,768)")
+    parser.add_argument("--pulls", type=int, default=1000, metavar="T", help="pulls per search (default: 1000)")
+    parser.add_argument(
+        "--long", type=int, default=32_768, metavar="T", help="pulls for the growth of the regret (default: 32,768)"
+    )
     arguments = parser.parse_args()
     pulls, long = (300, 2000) if arguments.quick else (arguments.pulls, arguments.long)
     seeds = range(arguments.seeds or (2 if arguments.quick else 20))
@@ -129,23 +131,23 @@ def grown(pulls: int, seeds: range) -> dict[tuple[int, float], np.ndarray]:
 def draw(found: dict[tuple[int, str], np.ndarray], pulls: int, curves: dict[tuple[int, float], np.ndarray], long: int) -> None:
     figure, axes = common.panels(3, width=3.9)
     places = np.arange(len(DIMENSIONS))
-    for number, (name, colour, marker) in enumerate(zip(STRATEGIES, common.COLOURS, common.MARKERS, strict=False)):
+    for number, (name, color, marker) in enumerate(zip(STRATEGIES, common.COLORS, common.MARKERS, strict=False)):
         for axis, measure in zip(axes[:2], (0, 1), strict=True):
             points = [common.mean_and_error(found[d, name][:, measure]) for d in DIMENSIONS]
             means, errors = zip(*points, strict=True)
             axis.errorbar(
-                places + 0.12 * (number - 1.5), means, errors, color=colour, marker=marker, linestyle="", label=name, capsize=2
+                places + 0.12 * (number - 1.5), means, errors, color=color, marker=marker, linestyle="", label=name, capsize=2
             )
     for axis, what in zip(axes[:2], ("all points played", "the recommended point"), strict=True):
         axis.set(title=f"mean regret of {what}", xlabel=f"parameters, T = {pulls:,}", ylabel="regret", ylim=(0, None))
         axis.set_xticks(places, map(str, DIMENSIONS))
     axes[0].legend(fontsize=7)
     at = np.unique(np.geomspace(10, long, 60).astype(int))
-    for d, colour in zip(DIMENSIONS, common.COLOURS, strict=False):
+    for d, color in zip(DIMENSIONS, common.COLORS, strict=False):
         for factor, style in zip(FACTORS, ("--", "-"), strict=True):
-            axes[2].plot(at, curves[d, factor][at - 1], color=colour, linestyle=style, label=f"d = {d}, factor {factor:g}")
+            axes[2].plot(at, curves[d, factor][at - 1], color=color, linestyle=style, label=f"d = {d}, factor {factor:g}")
         theory = curves[d, FACTORS[0]][long - 1] * (at / long) ** ((d + 1) / (d + 2))
-        axes[2].plot(at, theory, color=colour, linestyle=":", linewidth=1)
+        axes[2].plot(at, theory, color=color, linestyle=":", linewidth=1)
     axes[2].set(title="PartitionUCB: dotted, the theory's slope", xlabel="pulls T", ylabel="cumulative regret")
     axes[2].set(xscale="log", yscale="log")
     axes[2].legend(fontsize=7)

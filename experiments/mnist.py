@@ -1,11 +1,11 @@
-"""TreeUCB and ContextualTreeUCB tune their paper's MLP on MNIST, by real training, beside random search, Hyperband and TPE.
+"""TreeUCB and ContextualTreeUCB tune the MLP of their paper on MNIST, compared with random search, Hyperband and TPE.
 
-Setting A: the number of iterations of a training is one of five parameters. Setting B: it is not; each search decides it in its
-own way (ContextualTreeUCB by a schedule, Hyperband by its rungs), and those that cannot always train to the end. An iteration
-is one batch. Searches get the same number of iterations in all, and go by the accuracy on validation images. A training that
-diverges is charged in full and counts as an accuracy of 0. Scale: a training has at most 81 iterations instead of 243, and so
-at least 10 instead of 30; the ranges of the other parameters are the paper's. Needs the data folder (MANYARMS_DATA), torch and
-optuna.
+In setting A, the number of iterations of a training is one of five parameters. In setting B, the search decides it
+(ContextualTreeUCB with a schedule, Hyperband with its rungs); other searches always train to the end. An iteration is one
+batch. All searches get the same number of iterations, and use the accuracy on validation images. A training that diverges is
+charged in full and counts as an accuracy of 0. Scale: a training has at most 81 iterations instead of 243, and at least 10
+instead of 30. The ranges of the other parameters are those of the paper. Needs the data directory (MANYARMS_DATA, or the
+user's data directory), torch and optuna.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import manyarms as ma
 from manyarms.bench.problems import NetworkProblem, load_images, mnist_mlp
 from manyarms.bench.problems.protocol import noise_seed
 
-LONGEST = 81  # iterations of a whole training
-N_VALID = 5000  # of the 60,000 training images; the 10,000 test images are only used to tell how good the found networks are
-MARKS = (10, 20, 30, 40)  # the budget, in whole trainings
+LONGEST = 81  # iterations of a full training
+N_VALID = 5000  # of the 60,000 training images; the 10,000 test images are used only to report the found networks
+MARKS = (10, 20, 30, 40)  # the budget, in full trainings
 
 Point = tuple[int, float, float]  # iterations spent, validation accuracy, test accuracy
 
 
 class Tpe:
-    """Optuna's default sampler, on the interface of a strategy; every training is whole."""
+    """The default sampler of Optuna as a strategy, with full trainings."""
 
     def __init__(self, space: ma.Space, max_steps: int, seed: int) -> None:
         import optuna
@@ -71,7 +71,7 @@ def load(setting: str) -> NetworkProblem:
 
 
 def run(job: tuple[str, str, int, int]) -> tuple[int, list[Point]]:
-    """The number of configs tried, and each network that was better than all before."""
+    """The number of configs tried, and each network that was better than all earlier ones."""
     setting, name, budget, seed = job
     problem = load(setting)
     search = SEARCHES[setting, name](problem.space, max_steps=problem.max_steps, seed=seed)
@@ -92,12 +92,12 @@ def run(job: tuple[str, str, int, int]) -> tuple[int, list[Point]]:
 
 
 def at(points: list[Point], spent: float) -> Point:
-    """The best network after so many iterations."""
+    """The best network after this many iterations."""
     return [point for point in points if point[0] <= spent][-1]
 
 
 def until(points: list[Point], accuracy: float, budget: int) -> int:
-    """The iterations until the validation accuracy was reached; the whole budget where it was not."""
+    """The iterations until the validation accuracy was reached, or the whole budget."""
     return next((spent for spent, reached, _ in points if reached >= accuracy), budget)
 
 
@@ -142,7 +142,7 @@ def draw(found: dict[tuple[str, str], list[tuple[int, list[Point]]]], budget: in
     spent = np.linspace(LONGEST, budget, 200)
     names = list(dict.fromkeys(name for _, name in SEARCHES))
     for axis, setting in zip(axes, "AB", strict=True):
-        for name, colour in zip(names, common.COLOURS, strict=False):
+        for name, color in zip(names, common.COLORS, strict=False):
             if (setting, name) not in found:
                 continue
             curves = [[100 * at(points, place)[1] for place in spent] for _, points in found[setting, name]]
@@ -150,8 +150,8 @@ def draw(found: dict[tuple[str, str], list[tuple[int, list[Point]]]], budget: in
                 np.array(part) for part in zip(*map(common.mean_and_error, zip(*curves, strict=True)), strict=True)
             )
             ours = "UCB" in name
-            axis.plot(spent, means, color=colour, label=name, linewidth=2 if ours else 1.2, linestyle="-" if ours else "--")
-            axis.fill_between(spent, means - errors, means + errors, color=colour, alpha=0.12, linewidth=0)
+            axis.plot(spent, means, color=color, label=name, linewidth=2 if ours else 1.2, linestyle="-" if ours else "--")
+            axis.fill_between(spent, means - errors, means + errors, color=color, alpha=0.12, linewidth=0)
         axis.set(title=f"Setting {setting}", xlabel="iterations spent", ylabel="best validation accuracy (%)", ylim=(80, None))
         axis.legend(fontsize=7, loc="lower right")
     common.save(figure, "mnist")

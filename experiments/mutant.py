@@ -1,9 +1,9 @@
-"""Mutant-UCB against the baselines of its paper, and how little it depends on the exploration E: tables 1 and 2 in shape.
+"""Compares Mutant-UCB with the baselines of its paper, and shows how little it depends on the exploration E (tables 1 and 2).
 
-T = 10,000 steps, at most N = 10 for an arm, on three worlds of synthetic learning curves and the three data sets of
-NAS-Bench-201 (in MANYARMS_DATA, or in ../shared/data). The accuracy is the true value of the recommended config. Every run
-checks that T is never exceeded and N never passed; ∞-UCB-E alone has no N, as in the paper: past N steps its arms stay as they
-are.
+T = 10,000 steps, at most N = 10 steps per arm, on three kinds of synthetic learning curves and the three datasets of
+NAS-Bench-201, which must be in the data directory (MANYARMS_DATA, or the user's data directory). The accuracy is the true value
+of the recommended config. Every run checks that T and N are not exceeded. As in the paper, ∞-UCB-E has no N: after N steps its
+arms do not change any more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from common import COLOURS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from common import COLORS, MARKERS, mean_and_error, options, panels, parallel, plus_minus, save, show
 
 import manyarms as ma
 from manyarms.bench.problems import CurveWorld, Problem, nasbench201
@@ -42,12 +42,12 @@ Found = tuple[int, float]  # models tested, accuracy in %
 
 @functools.cache
 def problem_named(name: str) -> Problem:
-    """Loaded once in each process."""
+    """The problem, loaded once in each process."""
     return CurveWorld(name, max_steps=MAX_STEPS) if name in CURVES else nasbench201(name, MAX_STEPS)
 
 
 def make(name: str, space: Any, budget: int, exploration: float, seed: int) -> Any:
-    """The paper's settings; K shrinks with a smaller budget."""
+    """The settings of the paper. K is smaller for smaller budgets."""
     if name == "MutantUCB":
         own: dict[str, Any] = {"max_steps": MAX_STEPS, "initial": budget // 20, "exploration": exploration}
     elif name == "InfiniteUCBE":
@@ -66,7 +66,7 @@ def run(job: Job) -> Found:
     steps: dict[int, int] = {}  # by arm
     while (pull := strategy.ask()) is not None:
         spent += pull.stop - pull.start
-        assert pull.start == steps.get(pull.arm.id, 0), f"{job}: arm {pull.arm.id} does not go on from where it was"
+        assert pull.start == steps.get(pull.arm.id, 0), f"{job}: arm {pull.arm.id} does not continue where it stopped"
         steps[pull.arm.id] = pull.stop
         strategy.tell(pull, problem.reward(pull.config, min(pull.stop, MAX_STEPS), noise_seed(seed, pull.arm.id, pull.stop)))
     assert spent <= budget, f"{job}: {spent} steps"
@@ -75,7 +75,7 @@ def run(job: Job) -> Found:
 
 
 def search_all(jobs: Sequence[Job]) -> dict[tuple[str, str, float], list[Found]]:
-    """What was found, by strategy, problem and E."""
+    """Results by strategy, problem and E."""
     found: dict[tuple[str, str, float], list[Found]] = {}
     for (name, problem_name, _, _, exploration), result in zip(jobs, parallel(run, jobs), strict=True):
         found.setdefault((name, problem_name, exploration), []).append(result)
@@ -83,12 +83,12 @@ def search_all(jobs: Sequence[Job]) -> dict[tuple[str, str, float], list[Found]]
 
 
 def title(problem_name: str) -> str:
-    """For tables and plots."""
+    """Results for tables and plots."""
     return f"{problem_name} curves" if problem_name in CURVES else f"NAS-201 {problem_name}"
 
 
 def report(found: dict[tuple[str, str, float], list[Found]], budget: int, seeds: int) -> None:
-    """The paper's two tables."""
+    """Print the two tables of the paper."""
     note = "the paper's own data sets are others: compare the order and the models tested, not the accuracies"
     models = []
     accuracies = []
@@ -111,14 +111,14 @@ def report(found: dict[tuple[str, str, float], list[Found]], budget: int, seeds:
 
 
 def draw(found: dict[tuple[str, str, float], list[Found]]) -> None:
-    """How far from the best each strategy stays; the models tested and that distance, by E."""
+    """Draw the distance of each strategy from the best, and the models tested and the distance by E."""
     figure, (left, middle, right) = panels(3, width=4.0, height=3.8)
     problem_names = (*CURVES, *DATASETS)
     for number, name in enumerate(PAPER):
         results = [[100 * problem_named(p).best - value for _, value in found[name, p, 0.05]] for p in problem_names]
         means, errors = zip(*map(mean_and_error, results), strict=True)
         places = [place + 0.13 * (number - 2) for place in range(len(problem_names))]
-        left.errorbar(places, means, yerr=errors, fmt=MARKERS[number], color=COLOURS[number], capsize=2, label=name)
+        left.errorbar(places, means, yerr=errors, fmt=MARKERS[number], color=COLORS[number], capsize=2, label=name)
     left.set_xticks(range(len(problem_names)), [title(p).replace(" ", "\n") for p in problem_names], fontsize=7)
     left.set(ylabel="accuracy below the best, points", title="T = 10,000, E = 0.05")
     left.set_yscale("symlog", linthresh=0.1)
@@ -126,7 +126,7 @@ def draw(found: dict[tuple[str, str, float], list[Found]]) -> None:
     left.set_ylim(-0.02, 400)  # room for the legend
     left.legend(fontsize=7, ncols=2, loc="upper right")
     for number, (name, p) in enumerate((name, p) for name in PAPER_MODELS for p in BY_EXPLORATION):
-        style: dict[str, Any] = {"color": COLOURS[number], "marker": MARKERS[number], "label": f"{name}, {title(p)}"}
+        style: dict[str, Any] = {"color": COLORS[number], "marker": MARKERS[number], "label": f"{name}, {title(p)}"}
         results = [found[name, p, exploration] for exploration in EXPLORATIONS]
         middle.plot(EXPLORATIONS, [mean_and_error([n for n, _ in result])[0] for result in results], **style)
         below = [mean_and_error([100 * problem_named(p).best - value for _, value in result]) for result in results]

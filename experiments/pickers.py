@@ -1,7 +1,8 @@
 """Table 1 and figure 1 of the ER-UCB paper: seven Gaussian arms, of which the first is rarely good, and then best.
 
-Its mean is among the lowest, its spread the largest, so that the best reward of many trials is nearly always its own. Measured
-are the share of trials on it, and the best reward; then the share as theta, gamma and beta of `ERUCB` change, one at a time.
+Its mean is among the lowest and its variance is the largest, so that the best of many rewards almost always comes from it.
+The tables show the share of trials on this arm and the best reward, and the share for other values of theta, gamma and beta
+of `ERUCB`.
 """
 
 from __future__ import annotations
@@ -128,16 +129,16 @@ def show_settings(ranges: dict[str, Any], curves: dict[str, np.ndarray], scale: 
 def draw(curves: dict[str, np.ndarray], rewards: np.ndarray) -> None:
     figure, axes = common.panels(4, width=3.3)
     for axis, (name, curve) in zip(axes, curves.items(), strict=False):
-        for arm, colour, marker in ((0, common.COLOURS[2], "o"), (6, common.COLOURS[1], "s")):
+        for arm, color, marker in ((0, common.COLORS[2], "o"), (6, common.COLORS[1], "s")):
             means, errors = zip(*(common.mean_and_error(values) for values in curve[:, :, arm]), strict=True)
-            axis.errorbar(RANGES[name], means, errors, color=colour, marker=marker, markersize=3, label=f"arm {arm + 1}")
+            axis.errorbar(RANGES[name], means, errors, color=color, marker=marker, markersize=3, label=f"arm {arm + 1}")
         axis.axvline(BASE[name], color="0.6", linestyle=":")
         axis.set(xlabel=f"{name} (dotted: {BASE[name]:g})", ylabel="share of trials", ylim=(0, 1))
     axes[0].legend()
     n_trials = rewards.shape[-1]
     trials = np.arange(1, n_trials + 1)
-    for number, (name, colour) in enumerate(zip(PICKERS, common.COLOURS, strict=False)):
-        axes[3].plot(trials, (rewards[number] > EXTREME).cumsum(axis=1).mean(axis=0), color=colour, label=name)
+    for number, (name, color) in enumerate(zip(PICKERS, common.COLORS, strict=False)):
+        axes[3].plot(trials, (rewards[number] > EXTREME).cumsum(axis=1).mean(axis=0), color=color, label=name)
     axes[3].plot(trials, trials * norm.sf((EXTREME - MEANS[0]) / SPREADS[0]), "k--", label="always arm 1")
     axes[3].set(xlabel="trials", ylabel=f"rewards above {EXTREME:g}", ylim=(0, None))
     axes[3].legend(fontsize=6)

@@ -1,9 +1,10 @@
-"""The pool of evaluations behind experiments/algorithms.py: ten scikit-learn algorithms on twelve UCI sets, random configs.
+"""The pool of evaluations of experiments/algorithms.py: random configs of ten scikit-learn algorithms on twelve UCI datasets.
 
-A config is fitted on two thirds of the training rows; its validation accuracy is on the other third, its test accuracy on rows
-that are never trained on. Small sets do this for each third and take the means. The pool is a folder with one small file for
-each set and algorithm: a build that was stopped goes on where it was, and one that is asked for more configs adds them. Needs
-the data folder (MANYARMS_DATA), scikit-learn 1.8 or newer, and pandas.
+A config is fitted on two thirds of the training rows. Its validation accuracy is measured on the other third, its test
+accuracy on rows that are never used for training. Small datasets do this for each third and take the means. The pool is a
+folder with one small file for each dataset and algorithm. An interrupted build resumes, and a larger number of configs
+extends the pool. Needs the data directory (MANYARMS_DATA, or the user's data directory), scikit-learn 1.8 or newer, and
+pandas.
 """
 
 from __future__ import annotations
@@ -103,23 +104,23 @@ ALGORITHMS: dict[str, tuple[str, ma.Space]] = {  # by the paper's short name: th
 
 
 class Split(NamedTuple):
-    """Rows to fit on, rows to score and, of these, the first `n_valid` to validate on, the others to test on; classes as y."""
+    """Rows to fit and rows to score. Of the latter, the first `n_valid` are for validation and the others for testing."""
 
     x_fit: np.ndarray
     y_fit: np.ndarray
-    x_score: np.ndarray  # in one array: a call of predict costs more than the rows in it
+    x_score: np.ndarray  # in one array, because a call of predict costs more than its rows
     y_score: np.ndarray
     n_valid: int
 
 
 def default_folder() -> Path:
-    """Where the pool is unless `--pool` says otherwise: beside what other programs cache."""
+    """The default folder of the pool, in the cache directory of the user."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "manyarms" / "algorithms"
 
 
 @functools.cache
 def splits(dataset: str) -> list[Split]:
-    """What a config is evaluated on: the same for all."""
+    """The splits on which all configs are evaluated."""
     import pandas as pd
 
     uci = data_directory() / "uci"
@@ -135,7 +136,7 @@ def splits(dataset: str) -> list[Split]:
 
 
 def split(x: np.ndarray, y: np.ndarray, fit: np.ndarray, valid: np.ndarray, test: np.ndarray) -> Split:
-    """Means for what is missing, constant columns dropped, the others standardised: all as the rows to fit on say."""
+    """Impute means, drop constant columns and standardize the others, using the statistics of the rows to fit."""
     mean, spread = np.nanmean(x[fit], axis=0), np.nanstd(x[fit], axis=0)
     varies, score = spread > 0, np.concatenate([valid, test])
     x = (np.where(np.isnan(x), mean, x) - mean)[:, varies] / spread[varies]
@@ -155,7 +156,7 @@ def classifier(algorithm: str, config: dict[str, Any], seed: int) -> Any:
 
 
 def accuracies(dataset: str, algorithm: str, config: dict[str, Any], seed: int) -> np.ndarray:
-    """Of validation and test; NaN if a fit fails."""
+    """Validation and test accuracy; NaN if a fit fails."""
     scores = []
     try:
         for part in splits(dataset):
@@ -167,18 +168,18 @@ def accuracies(dataset: str, algorithm: str, config: dict[str, Any], seed: int) 
 
 
 def configs(dataset: str, algorithm: str, n: int) -> list[dict[str, Any]]:
-    """The first n configs of a part of the pool: always the same."""
+    """The first n configs of an algorithm on a dataset, which are always the same."""
     rng = np.random.default_rng([zlib.crc32(name.encode()) for name in (dataset, algorithm)])
     return [ALGORITHMS[algorithm][1].sample(rng) for _ in range(n)]
 
 
 class Pool:
-    """Validation and test accuracies by set and algorithm, in a folder; what is missing is computed when it is asked for.
+    """Validation and test accuracies by dataset and algorithm, stored in a folder and computed on demand.
 
     Args:
-        folder: made if it is not there.
-        n_configs: of each algorithm.
-        say: is told of the progress.
+        folder: Folder of the files. It is created if necessary.
+        n_configs: Number of configs of each algorithm.
+        say: Called with messages about the progress.
     """
 
     def __init__(self, folder: Path, n_configs: int, say: Callable[[str], None] = lambda text: None) -> None:
@@ -186,7 +187,7 @@ class Pool:
         self._folder, self._n_configs, self._say = folder, n_configs, say
 
     def accuracies(self, dataset: str, algorithm: str) -> np.ndarray:
-        """One row for each config: validation, test."""
+        """One row for each config: validation and test accuracy."""
         path = self._folder / f"{dataset}-{algorithm}.npz"
         recipe = json.dumps([_SPLITTING, ALGORITHMS[algorithm][0], ALGORITHMS[algorithm][1].describe()])
         known = _stored(path, recipe)
@@ -199,7 +200,7 @@ class Pool:
         return known[: self._n_configs]
 
     def build(self, datasets: Sequence[str]) -> None:
-        """Make sure that all is there."""
+        """Compute everything that is missing."""
         for dataset in datasets:
             for algorithm in ALGORITHMS:
                 start, cpu = time.perf_counter(), time.process_time()
@@ -212,7 +213,7 @@ class Pool:
 
 
 def _stored(path: Path, recipe: str) -> np.ndarray:
-    """What the file holds, if it was made in this way."""
+    """The content of the file, if it was computed with this recipe."""
     if path.exists():
         with np.load(path) as part:
             if str(part["recipe"]) == recipe:
@@ -228,10 +229,10 @@ def _store(path: Path, recipe: str, found: np.ndarray) -> None:
 
 
 def open_pool(folder: Path | None, n_configs: int, datasets: Sequence[str]) -> Pool:
-    """The pool, complete for these sets."""
+    """The pool, complete for these datasets."""
     import sklearn
 
-    warnings.simplefilter("ignore")  # solvers that were stopped early say so
+    warnings.simplefilter("ignore")  # from solvers that were stopped early
     sklearn.set_config(assume_finite=True, skip_parameter_validation=True)  # the data are clean, the fits many and small
     pool = Pool(folder or default_folder(), n_configs, lambda text: print(text, file=sys.stderr, flush=True))
     pool.build(datasets)
@@ -239,8 +240,8 @@ def open_pool(folder: Path | None, n_configs: int, datasets: Sequence[str]) -> P
 
 
 def add_options(parser: Any) -> None:
-    """The option that says where the pool is."""
-    parser.add_argument("--pool", type=Path, metavar="folder", help=f"of the evaluations (default: {default_folder()})")
+    """Add the option for the folder of the pool."""
+    parser.add_argument("--pool", type=Path, metavar="folder", help=f"folder of the evaluations (default: {default_folder()})")
 
 
 def main() -> None:

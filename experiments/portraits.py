@@ -1,8 +1,8 @@
 """How each strategy spends its steps: the plots of docs/strategies/, one for each page.
 
-On the left is one search, pull by pull: the lower a pull, the better its arm; the darker, the further the arm is trained.
-On the right is the arm that would be recommended, beside that of RandomSearch: the mean over the seeds, each with a
-landscape of its own, and its standard error.
+The left panel shows one search, pull by pull: the lower a pull, the better its arm; the darker, the longer the arm is
+trained. The right panel compares the recommended arm with that of RandomSearch: the mean over seeds, each with its own
+landscape, and its standard error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from common import COLOURS, mean_and_error, options, panels, parallel, plus_minus, save, show
+from common import COLORS, mean_and_error, options, panels, parallel, plus_minus, save, show
 from repeats import Repeats, reward
 
 import manyarms as ma
@@ -27,14 +27,14 @@ PLOTS = Path(__file__).parent.parent / "docs" / "strategies" / "plots"
 BUDGET = 486  # 18 full trainings; six brackets of successive halving
 MAX_STEPS = 27  # so that halving has four rungs: 1, 3, 9 and 27 steps
 LEVELS = (1, 3, 9, 27)  # up to each, a shade for arms with so many steps, and one for more
-RANDOM, OURS, BEST = "0.5", COLOURS[0], COLOURS[1]
+RANDOM, OURS, BEST = "0.5", COLORS[0], COLORS[1]
 _TOP = 200  # percent: the worst arms of these searches are just below
 
 Regrets = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Coins(Repeats):
-    """Arms that pay 0 or 1, their means uniform: every step is a draw. Random search draws each arm nine times."""
+    """Bernoulli arms with uniform means. Every step is a draw. Random search draws each arm nine times."""
 
     max_steps = 9
 
@@ -62,7 +62,7 @@ def coins(seed: int) -> Problem:
 
 @dataclass(frozen=True)
 class Portrait:
-    """Who is shown, on which problem, with which settings."""
+    """A strategy, its problem and its settings."""
 
     strategy: Callable[..., Any]
     problem: Callable[[int], Problem] = slow
@@ -86,7 +86,7 @@ PORTRAITS = {  # by plot
 
 @dataclass(frozen=True)
 class Search:
-    """What happened in one search."""
+    """The course of one search."""
 
     pulls: list[tuple[int, int]]  # arm and steps, in order
     parents: list[tuple[int, ...]]  # by arm
@@ -129,24 +129,24 @@ def draw_pulls(panel: Axes, search: Search) -> None:
         so_far[arm] += steps
         trained.append(so_far[arm])
     shades = np.searchsorted(LEVELS, trained)
-    # Light to dark, so that it is read without colours too; the lightest is still seen on white.
-    colours = colormaps["viridis_r"](np.linspace(0.12, 1.0, max(shades) + 1))
+    # Light to dark, so that it is read without colors too; the lightest is still seen on white.
+    colors = colormaps["viridis_r"](np.linspace(0.12, 1.0, max(shades) + 1))
     panel.add_collection(LineCollection(ties, colors="0.7", linewidths=0.5, zorder=1))
-    panel.add_collection(LineCollection(pulls, colors=colours[shades], linewidths=3, capstyle="round", zorder=2))
+    panel.add_collection(LineCollection(pulls, colors=colors[shades], linewidths=3, capstyle="round", zorder=2))
     panel.plot([], [], linestyle="", label="steps of the arm so far:")
     for shade in np.unique(shades):
         of_shade = np.array(trained)[shades == shade]
         label = "–".join(str(steps) for steps in sorted({of_shade.min(), of_shade.max()}))
-        panel.plot([], [], color=colours[shade], linewidth=4, label=label)
+        panel.plot([], [], color=colors[shade], linewidth=4, label=label)
     panel.plot([BUDGET * 1.02], [search.arms[search.recommended]], "<", color=BEST, ms=7, clip_on=False, label="recommended")
 
 
-def draw_regrets(panel: Axes, searches: Sequence[Search], colour: str, label: str) -> None:
+def draw_regrets(panel: Axes, searches: Sequence[Search], color: str, label: str) -> None:
     """The mean over the seeds, and a band of its standard error."""
     columns = np.array([search.regrets for search in searches]).T
     mean, error = np.array([mean_and_error(column) for column in columns]).T
-    panel.plot(mean, color=colour, label=label)
-    panel.fill_between(np.arange(len(mean)), mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+    panel.plot(mean, color=color, label=label)
+    panel.fill_between(np.arange(len(mean)), mean - error, mean + error, color=color, alpha=0.2, linewidth=0)
 
 
 def draw(name: str, searches: Sequence[Search], at_random: Sequence[Search]) -> None:
@@ -158,7 +158,7 @@ def draw(name: str, searches: Sequence[Search], at_random: Sequence[Search]) -> 
     for panel, title in ((left, "the pulls of one search"), (right, f"what it would recommend, mean of {len(searches)}")):
         panel.set(xlabel="steps spent", xlim=(0, BUDGET), ylim=(0, _TOP))
         panel.set_title(title, loc="left", fontsize="medium")
-    left.set_ylabel("regret of the arm in %\n(100: a middling random one)")
+    left.set_ylabel("regret of the arm in %\n(100: the median random one)")
     right.legend(loc="upper right")
     handles = left.get_legend_handles_labels()[0]
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), handlelength=1.2, columnspacing=1.4)
@@ -174,7 +174,7 @@ def row(name: str, searches: Sequence[Search], at_random: Sequence[Search]) -> t
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of plots, by default all: {', '.join(PORTRAITS)}")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"names of plots (default: all): {', '.join(PORTRAITS)}")
     arguments = parser.parse_args()
     names = arguments.names or list(PORTRAITS)
     if unknown := set(names) - set(PORTRAITS):

@@ -1,4 +1,4 @@
-"""Rewards and searches where step n of an arm is its n-th repeat: another draw, another split."""
+"""Rewards and searches in which step n of an arm is its n-th repeated measurement, such as another split."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import manyarms as ma
 from manyarms.bench.problems import Problem, Reservoir, evaluate
 from manyarms.bench.problems.protocol import noise_seed
 
-AVERAGING = (ma.DTTTS, ma.InfiniteUCBE)  # they average the rewards of an arm themselves; the others go by the last one
+AVERAGING = (ma.DTTTS, ma.InfiniteUCBE)  # these average the rewards of an arm themselves, the others use the last one
 
 
 class Repeats(Reservoir):
-    """A reservoir whose arms are drawn at most ten times each: as many draws as a full training."""
+    """A reservoir whose arms are drawn at most ten times each. Ten draws count as a full training."""
 
     max_steps = 10
 
 
 def reward(problem: Problem, pull: ma.Pull, seed: int) -> float | None:
-    """The mean of the draws of a pull, where every step is a draw; else the point of the curve."""
+    """The mean of the draws of a pull if every step is a draw, or else the point of the curve."""
     if not isinstance(problem, Repeats):
         return evaluate(problem, pull, seed)
     draws = [evaluate(problem, ma.Pull(pull.arm, step, step + 1), seed) for step in range(pull.start, pull.stop)]
@@ -30,12 +30,12 @@ def reward(problem: Problem, pull: ma.Pull, seed: int) -> float | None:
 
 
 def search(strategy: ma.Strategy, draw: Callable[[Any, int], float], seed: int) -> Any:
-    """Run the strategy to its end and give the config it recommends.
+    """Run a strategy to its end and return the config that it recommends.
 
     Args:
-        strategy: fresh. If it averages itself, its reward is the new draw; else the mean of all the arm's draws so far.
-        draw: what one repeat gives, of the config and a seed.
-        seed: of the draws.
+        strategy: A new strategy. If it averages itself, its reward is the new draw, or else the mean of all draws of the arm.
+        draw: Returns one measurement of a config, given a seed.
+        seed: Random seed of the draws.
     """
     draws: dict[int, list[float]] = defaultdict(list)
     while (pull := strategy.ask()) is not None:

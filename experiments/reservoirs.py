@@ -1,7 +1,8 @@
 """D-TTTS on reservoirs from easy to hard: how many arms it samples, and how good the recommended one is.
 
-Rewards are Bernoulli. The regret is the best mean there is minus that of the recommended arm. DTTTS and InfiniteUCBE get one
-draw a pull. Hyperband (1 to 27 steps, eta 3) and RandomSearch (10 steps an arm) get the mean of all draws of the arm so far.
+Rewards are Bernoulli. The regret is the best possible mean minus that of the recommended arm. DTTTS and InfiniteUCBE get one
+draw per pull. Hyperband (1 to 27 steps, eta 3) and RandomSearch (10 steps per arm) get the mean of all draws of the arm so
+far.
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ def draw(regrets: np.ndarray, arms: np.ndarray, budget: int) -> None:
     places = np.arange(len(RESERVOIRS))
     names = [problem.name.replace(" on ", "\non ") for problem in RESERVOIRS]
     means, errors = zip(*(common.mean_and_error(values) for values in arms), strict=True)
-    left.bar(places, means, yerr=errors, color=common.COLOURS[0], capsize=2, label="measured")
+    left.bar(places, means, yerr=errors, color=common.COLORS[0], capsize=2, label="measured")
     known = [(place, float(EXPECTED[name])) for place, name in enumerate(names) if name in EXPECTED]
     left.plot(*zip(*known, strict=True), "k_", markersize=22, label="expected, about")
     left.set(ylabel=f"arms sampled by DTTTS, of {budget:,} pulls", ylim=(0, budget))
-    for number, (name, colour, marker) in enumerate(zip(STRATEGIES, common.COLOURS, common.MARKERS, strict=False)):
+    for number, (name, color, marker) in enumerate(zip(STRATEGIES, common.COLORS, common.MARKERS, strict=False)):
         means, errors = zip(*(common.mean_and_error(values) for values in regrets[:, number]), strict=True)
         shift = 0.1 * (number - (len(STRATEGIES) - 1) / 2)
-        right.errorbar(places + shift, means, errors, color=colour, marker=marker, linestyle="", label=name, capsize=2)
+        right.errorbar(places + shift, means, errors, color=color, marker=marker, linestyle="", label=name, capsize=2)
     right.set(ylabel="simple regret (best mean - mean of the arm)", ylim=(0, None))
     for axis in (left, right):
         axis.set_xticks(places, names, fontsize=7)

@@ -1,4 +1,4 @@
-"""Theorem 3.4 of the Mutant-UCB paper: the regret of ∞-UCB-E, measured, beside the bound and beside 1 / (K + 1).
+"""Theorem 3.4 of the Mutant-UCB paper: the measured regret of ∞-UCB-E, compared with the bound and with 1 / (K + 1).
 
 The arms are Bernoulli, with means uniform on [0, 1]. The regret is 1 minus the mean of the recommended arm.
 """
@@ -20,7 +20,7 @@ ALPHA = 0.19  # the library's default, just under the theorem's 1/5
 
 @dataclass(frozen=True)
 class Setting:
-    """K and E; None is the theory's."""
+    """K and E. None means the value of the theory."""
 
     name: str
     initial: int | None
@@ -79,7 +79,7 @@ def row(setting: Setting, budgets: Sequence[int], found: dict[tuple[Setting, int
 
 def draw(cells: list[tuple[Setting, int]], regrets: np.ndarray) -> None:
     figure, axes = common.panels(2)
-    shown = dict(zip(("theory's K", "K = 2", "K = 6", "K = 30", "K = 1000"), common.COLOURS, strict=False))
+    shown = dict(zip(("theory's K", "K = 2", "K = 6", "K = 30", "K = 1000"), common.COLORS, strict=False))
     for axis, theory in zip(axes, (True, False), strict=True):
         for setting in SETTINGS:
             if (setting.exploration is None) != theory:

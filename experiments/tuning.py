@@ -1,10 +1,10 @@
-"""The tuning tasks of the D-TTTS poster, with real training: an SVM on five UCI sets, a small network on MNIST.
+"""The tuning tasks of the D-TTTS poster, with real training: an SVM on five UCI datasets, a small network on MNIST.
 
-A pull trains on one random split and gives the accuracy on the rest of it; every pull has another split, and all strategies
-get as many pulls. DTTTS is told each accuracy. Hyperband (1 to 9 splits, eta 3) and AdaptiveMutantUCB (up to 9) are told the
-mean over the splits of the arm so far. RandomSearch and TPE (Optuna) try each config on one split. What is compared is the
-error of the recommended config, over fresh splits that no search has seen: the same for all. Needs the data folder
-(MANYARMS_DATA), scikit-learn, pandas and optuna.
+A pull trains on one part of a random split and returns the accuracy on the rest. Every pull has another split, and all
+strategies get the same number of pulls. DTTTS gets each accuracy. Hyperband (1 to 9 splits, eta 3) and AdaptiveMutantUCB (up
+to 9) get the mean over the splits of the arm so far. RandomSearch and TPE (Optuna) try each config on one split. The tables
+compare the error of the recommended config on new splits, which are the same for all. Needs the data directory
+(MANYARMS_DATA, or the user's data directory), scikit-learn, pandas and optuna.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Task(Protocol):
 
 
 class Svm:
-    """An SVM with a radial kernel on a UCI set: columns standardised, categories one-hot."""
+    """An SVM with a radial kernel on a UCI set: columns standardized, categories one-hot."""
 
     space = ma.Space(C=ma.Float(1e-5, 1e5, log=True), gamma=ma.Float(1e-5, 1e5, log=True))
 
@@ -100,7 +100,7 @@ def load(name: str) -> Task:
 
 
 def tpe(task: Task, budget: int, seed: int) -> dict[str, Any]:
-    """The config that Optuna's default sampler recommends after so many trials."""
+    """The config that the default sampler of Optuna recommends after this many trials."""
     import optuna
 
     def objective(trial: optuna.Trial) -> float:
@@ -121,7 +121,7 @@ def tpe(task: Task, budget: int, seed: int) -> dict[str, Any]:
 def error(job: tuple[str, str, int, int, int]) -> float:
     """The error in percent, over fresh splits, of what one search recommends."""
     name, searcher, budget, n_fresh, seed = job
-    warnings.simplefilter("ignore")  # solvers that were stopped early say so
+    warnings.simplefilter("ignore")  # from solvers that were stopped early
     task = load(name)
     if searcher in STRATEGIES:
         config = search(STRATEGIES[searcher](task.space, budget=budget, seed=seed), task.accuracy, seed)
@@ -134,7 +134,7 @@ def error(job: tuple[str, str, int, int, int]) -> float:
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument(
-        "--pulls", type=int, default=120, help="of each search for an SVM; half as many for the network (default: 120)"
+        "--pulls", type=int, default=120, help="pulls per search for an SVM; half as many for the network (default: 120)"
     )
     arguments = parser.parse_args()
     seeds = range(arguments.seeds or (2 if arguments.quick else 4))
@@ -162,10 +162,10 @@ def main() -> None:
 def draw(tasks: list[str], errors: np.ndarray) -> None:
     figure, (axis,) = common.panels(1, width=6.4)
     places = np.arange(len(tasks))
-    for number, (name, colour, marker) in enumerate(zip(NAMES, common.COLOURS, common.MARKERS, strict=False)):
+    for number, (name, color, marker) in enumerate(zip(NAMES, common.COLORS, common.MARKERS, strict=False)):
         means, deviations = zip(*(common.mean_and_error(values) for values in errors[:, number]), strict=True)
         shift = 0.12 * (number - (len(NAMES) - 1) / 2)
-        axis.errorbar(places + shift, means, deviations, color=colour, marker=marker, linestyle="", label=name, capsize=2)
+        axis.errorbar(places + shift, means, deviations, color=color, marker=marker, linestyle="", label=name, capsize=2)
     axis.set_xticks(places, ["MLP\nMNIST" if task == "mnist" else f"SVM\n{task}" for task in tasks])
     axis.set(ylabel="error on fresh splits (%)", xlabel="task", ylim=(0, None))
     axis.legend(fontsize=7)

@@ -1,8 +1,8 @@
-"""Many workers: what is lost in quality, and won in time, where 8, 64 or 512 pulls are in flight.
+"""Many workers: how much quality is lost, and how much time saved, with 8, 64 or 512 pulls in flight.
 
-Each run is a study on simulated workers. A step takes about a minute: the duration of a pull is its steps, times the
-slowness of its arm, times the luck of the pull (both lognormal, with sigma 0.5). The regret is normalised: 0 is the best
-config there is, 100 a middling random one. Needs the data folder (MANYARMS_DATA) for NAS-Bench-201.
+Each run is a study on simulated workers. A step takes about a minute: the duration of a pull is its number of steps, times a
+random factor of its arm and one of the pull (both lognormal, with sigma 0.5). The regret is normalized: 0 is the best config,
+100 the median random config. NAS-Bench-201 needs the data directory (MANYARMS_DATA, or the user's data directory).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STRATEGIES = (ma.MutantUCB, ma.AdaptiveMutantUCB, ma.ASHA, ma.RandomSearch)
 WORKERS = (1, 8, 64, 512)
 
 
-@functools.cache  # made once in each process
+@functools.cache  # once in each process
 def load(name: str, seed: int) -> Problem:
     return PROBLEMS[name](seed)
 
@@ -62,7 +62,7 @@ def main() -> None:
     scale = f"T = {budget:,}, N = {STEPS}, {len(seeds)} seeds"
     columns = ("strategy", *(f"W = {workers}" for workers in WORKERS))
     for name in PROBLEMS:
-        for what, measure in (("normalised regret, %", 0), ("simulated hours", 1)):
+        for what, measure in (("normalized regret, %", 0), ("simulated hours", 1)):
             rows = [
                 (make.__name__, *(common.plus_minus(found[name, make, workers][:, measure], 2) for workers in WORKERS))
                 for make in STRATEGIES
@@ -74,13 +74,13 @@ def main() -> None:
 
 def draw(found: dict[tuple[str, type, int], np.ndarray], budget: int) -> None:
     figure, axes = common.panels(3, width=3.7)
-    for make, colour, marker in zip(STRATEGIES, common.COLOURS, common.MARKERS, strict=False):
+    for make, color, marker in zip(STRATEGIES, common.COLORS, common.MARKERS, strict=False):
         for axis, name in zip(axes, PROBLEMS, strict=False):
             points = [common.mean_and_error(found[name, make, workers][:, 0]) for workers in WORKERS]
-            axis.errorbar(WORKERS, *zip(*points, strict=True), color=colour, marker=marker, label=make.__name__, capsize=2)
-            axis.set(title=name, ylabel="normalised regret (%)")
+            axis.errorbar(WORKERS, *zip(*points, strict=True), color=color, marker=marker, label=make.__name__, capsize=2)
+            axis.set(title=name, ylabel="normalized regret (%)")
         hours = [found[next(iter(PROBLEMS)), make, workers][:, 1].mean() for workers in WORKERS]
-        axes[2].plot(WORKERS, hours, color=colour, marker=marker, label=make.__name__)
+        axes[2].plot(WORKERS, hours, color=color, marker=marker, label=make.__name__)
     for axis in axes:
         axis.set(xscale="log", xlabel="workers", xticks=WORKERS, xticklabels=WORKERS)
         axis.minorticks_off()

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+import manyarms
+
 EXTRAS = (
     "pandas",
     "sklearn",
@@ -42,7 +46,29 @@ print(importlib.resources.files("manyarms").joinpath("py.typed").is_file())
 
 def test_importing_the_library_imports_neither_extras_nor_slow_parts():
     loaded = run("import sys, manyarms; print(' '.join(name for name in sys.modules if '.' not in name))").split()
-    assert not {*EXTRAS, "sqlalchemy", "scipy", "rich"} & set(loaded)
+    assert not {*EXTRAS, "sqlalchemy", "numpy", "scipy", "rich"} & set(loaded)
+
+
+def test_every_public_name_is_there_and_listed_once():
+    names = manyarms.__all__
+    assert len(names) == len(set(names)) and set(names) <= set(dir(manyarms))
+    code = "from manyarms import *; import manyarms; print(all(globals()[name] is not None for name in manyarms.__all__))"
+    assert run(code) == "True"
+    assert run("import manyarms; print(manyarms.spaces.as_space({'x': [1]}))")
+    assert run("import manyarms; print(hasattr(manyarms, 'Spaec'), hasattr(manyarms, 'networks'))") == "False False"
+
+
+@pytest.mark.parametrize("command", ["status", "arms", "best"])
+def test_a_study_that_has_ended_is_inspected_without_numpy(command, tmp_path):
+    storage = str(tmp_path / "study.db")
+    manyarms.tune(lambda config: config["x"], {"x": (0.0, 1.0)}, budget=5, storage=storage, seed=0, progress=False)
+    code = f"""
+import sys
+sys.modules["numpy"] = None  # importing it fails
+from manyarms.cli import main
+main([{command!r}, {storage!r}])
+"""
+    assert run(code)
 
 
 def test_a_plain_function_is_tuned_with_every_extra_missing():

@@ -30,7 +30,7 @@ free = globals().get("free", train)
 
 
 def train(pull):
-    while pull.arm >= {arms} and not Path("{gate}").exists():
+    while pull.arm.id >= {arms} and not Path("{gate}").exists():
         time.sleep(0.01)
     return free(pull)
 """
@@ -171,7 +171,7 @@ def test_the_same_cell_with_a_larger_budget_continues(shown):
 )
 def test_an_interrupted_cell_says_what_remains_and_the_same_cell_again_continues(shown, interrupted, continued):
     before, after = shown[interrupted], shown[continued]
-    assert "Stopping: the pulls in flight are finished first." in before.stream
+    assert "Stopping after the pulls in flight." in before.stream
     assert "interrupted: True" in before.stream and before.result.endswith("interrupted)")
     spent, budget = steps(before)
     assert FREE_ARMS < spent < budget

@@ -22,7 +22,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="Windows is sim
 
 
 def start(
-    code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress"
+    code: str, folder: Path, first: str = "numpy, scipy.stats, sqlalchemy, pandas, rich.progress, filelock"
 ) -> subprocess.Popen[str]:
     """Start a process, in its own group, that imports these modules normally and then sees a simulated Windows."""
     command = [sys.executable, "-c", f"import {first}\nimport windows\nwindows.pretend()\n{code}"]

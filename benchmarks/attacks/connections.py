@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import pg_outages  # beside the tests
+import pg_outages  # in tests/support
 from sqlalchemy.engine import make_url
 
 from . import chain

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from rechaining import rechain  # beside the tests
+from rechaining import rechain  # in tests/support
 
 from manyarms.errors import ManyarmsError
 

@@ -1,1 +1,1 @@
-"""The parts of `uci.py`: the sets, the entrants, the heats and the table."""
+"""The parts of `uci.py`: datasets, methods, runs and tables."""

@@ -1,4 +1,4 @@
-"""What the three searches of candidates share with `AutoClassifier`: families, spaces, folds and seeds."""
+"""What the three searches share with `AutoClassifier`: model families, spaces, folds and seeds."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sklearn.base import clone
 from manyarms.sklearn.automl.families import Family, families
 from manyarms.sklearn.automl.folds import count_folds, make_folds
 
-from .sets import Task
+from .datasets import Task
 
-families(classes=2)  # imports their libraries, before any clock is started
+families(classes=2)  # imports their libraries before the time is measured
 
 
 class Candidates:
-    """Families of models by name, each with its space, and the rows to score them on.
+    """Model families with their spaces, and the rows to score candidates on.
 
     Attributes:
-        X, y: the rows; labels are numbers, as XGBoost wants them.
-        folds: rows to train on and rows to score, for each.
+        X, y: Rows and labels. Labels are numbers, which XGBoost needs.
+        folds: Pairs of rows to train on and rows to score.
     """
 
     def __init__(self, task: Task) -> None:
@@ -36,22 +36,22 @@ class Candidates:
         self._seed, self._memory = task.seed, str(Path(tempfile.gettempdir()) / "prepared")
 
     def families(self) -> ItemsView[str, Family]:
-        """By name."""
+        """Model families by name."""
         return self._families.items()
 
     def estimator(self, family: str, config: dict[str, Any]) -> Any:
-        """Not fitted yet, and seeded. What its preparation makes of the same rows is kept: ours prepares them once, too."""
+        """A seeded estimator, not fitted. Its preprocessing is cached, because ours preprocesses the rows only once, too."""
         estimator = clone(self._families[family].estimator).set_params(**config, memory=self._memory)
         seeds = [name for name in estimator.get_params() if name.endswith("__random_state")]
         return estimator.set_params(**dict.fromkeys(seeds, self._seed))
 
     def refit(self, family: str, config: dict[str, Any]) -> Any:
-        """Fitted on all rows; it predicts the labels of the task."""
+        """The estimator fitted on all rows. It predicts the labels of the task."""
         return _Labelled(self.estimator(family, config).fit(self.X, self.y), self._classes)
 
 
 class _Labelled:
-    """A model of numbered classes that says their labels."""
+    """A model of numbered classes that predicts their labels."""
 
     def __init__(self, model: Any, classes: Any) -> None:
         self._model, self._classes = model, classes

@@ -1,4 +1,4 @@
-"""The three searches of candidates: at random, by halving, and Optuna's. Each goes on until it is ended."""
+"""The three other searches: random search, halving and Optuna. Each continues until it is killed."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from sklearn.model_selection import HalvingRandomSearchCV, ParameterSampler
 from sklearn.pipeline import Pipeline
 
 from .candidates import Candidates
+from .datasets import Task
 from .searches import Found, refit_seconds, scored
-from .sets import Task
 from .spaces import as_trial, suggest, to_scipy
 
-_ENDLESS = 10**9  # candidates
+_UNLIMITED = 10**9  # candidates
 _FIRST_HALVING = 12  # candidates
-_CAUTION = 0.8  # of the time left is what a halving is planned for
+_TIME_SHARE = 0.8  # of the remaining time, for which a halving is planned
 
 
 def at_random(task: Task, candidates: Candidates) -> Iterator[Found]:
-    """What RandomizedSearchCV does, with as many candidates as there is time for: a family, then its parameters."""
+    """Like RandomizedSearchCV, with as many candidates as time allows: a random family, then its parameters."""
     spaces = [{"family": [name], **to_scipy(family.space)} for name, family in candidates.families()]
-    drawn = iter(ParameterSampler(spaces, _ENDLESS, random_state=task.seed))
+    drawn = iter(ParameterSampler(spaces, _UNLIMITED, random_state=task.seed))
     while True:
-        configs = [next(drawn) for _ in range(task.cores)]  # so many that no core waits for the last fold of one
+        configs = [next(drawn) for _ in range(task.cores)]  # so that no core waits for the last fold of one candidate
         yield from scored(candidates, [(config.pop("family"), config) for config in configs], task.cores)
 
 
 def by_halving(task: Task, candidates: Candidates) -> Iterator[Found]:
-    """HalvingRandomSearchCV again and again, each with twice the candidates, the last with those there is time for."""
+    """HalvingRandomSearchCV repeatedly, each time with twice as many candidates; the last one with as many as time allows."""
     estimators = {name: candidates.estimator(name, {}) for name, _ in candidates.families()}
     names = {id(estimator): name for name, estimator in estimators.items()}
     spaces = [
@@ -45,7 +45,7 @@ def by_halving(task: Task, candidates: Candidates) -> Iterator[Found]:
             Pipeline([("family", "passthrough")]),
             spaces,
             n_candidates=count,
-            min_resources="exhaust",  # so that the last ones are compared on all rows
+            min_resources="exhaust",  # so that the last candidates are compared on all rows
             scoring="accuracy",
             cv=candidates.folds,
             refit=False,
@@ -55,24 +55,26 @@ def by_halving(task: Task, candidates: Candidates) -> Iterator[Found]:
         seconds = refit_seconds(float(search.cv_results_["mean_fit_time"][search.best_index_]), len(candidates.folds))
         yield Found(float(search.best_score_), *_named(search.best_params_, names), seconds, tried=count)
         now = time.perf_counter()
-        count = min(2 * count, int(_CAUTION * (task.deadline - now) / (now - began) * count))
+        count = min(2 * count, int(_TIME_SHARE * (task.deadline - now) / (now - began) * count))
         number += 1
 
 
 def _named(params: dict[str, Any], names: dict[int, str]) -> tuple[str, dict[str, Any]]:
-    """The family and the config, from parameters of the pipeline around them."""
+    """The family and the config, from the parameters of the pipeline."""
     config = {name.removeprefix("family__"): value for name, value in params.items() if name != "family"}
     return names[id(params["family"])], config
 
 
 def by_optuna(task: Task, candidates: Candidates) -> Iterator[Found]:
-    """Optuna's TPE: the family a categorical parameter, those of the families conditional on it. It begins, as ours does, with
-    the default of each family."""
+    """Optuna's TPE. The family is a categorical parameter, and the parameters of the families depend on it.
+
+    Like ours, it starts with the default configuration of each family.
+    """
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     several = task.cores > 1
-    sampler = optuna.samplers.TPESampler(seed=task.seed, constant_liar=several)  # so that trials asked together differ
+    sampler = optuna.samplers.TPESampler(seed=task.seed, constant_liar=several)  # so that simultaneous trials differ
     study, spaces = optuna.create_study(direction="maximize", sampler=sampler), {}
     for name, family in candidates.families():
         spaces[name] = family.space

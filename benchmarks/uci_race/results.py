@@ -1,119 +1,42 @@
-"""The file of results: one line a heat, appended when the heat is over and never changed. Whatever ends the run, it goes on."""
+"""The runs of the UCI benchmark and the columns of its result file: one row for each run."""
 
 from __future__ import annotations
 
-import csv
-import fcntl
-import io
-import os
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-import pandas as pd
+import pyarrow as pa
+
+from manyarms.bench.runs.results import Key, Layout
+
+LAYOUT = Layout(
+    pa.schema(
+        [
+            ("dataset", pa.string()),
+            ("split", pa.int64()),
+            ("method", pa.string()),
+            ("limit", pa.float64()),  # seconds that the method may use
+            ("cores", pa.int64()),  # that the method may use
+            ("status", pa.string()),  # "ok" or "failed"
+            ("accuracy", pa.float64()),  # on the test rows; of a failed run, that of the most frequent class
+            ("seconds", pa.float64()),  # until the method could predict
+            ("processor", pa.float64()),  # CPU seconds until then
+            ("version", pa.string()),  # of the library of the method
+            ("note", pa.string()),  # the model, or the reason of the failure
+        ]
+    ),
+    key=("dataset", "split", "method"),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
-    """One entrant on one split of one set."""
+class Run:
+    """One method on one split of one dataset."""
 
-    set: str
+    dataset: str
     split: int
-    entrant: str
+    method: str
 
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A line of the file.
-
-    Attributes:
-        limit: the seconds an entrant may use.
-        cores: that it may use.
-        status: "ok", or "failed".
-        accuracy: on the test rows; of a failed heat, that of the commonest class.
-        seconds: of the clock, of all that the entrant did before it could predict.
-        processor: seconds of the processors, of the same.
-        version: of the entrant's library.
-        note: the model, or why there is none.
-    """
-
-    set: str
-    split: int
-    entrant: str
-    limit: float
-    cores: int
-    status: str
-    accuracy: float
-    seconds: float
-    processor: float
-    version: str
-    note: str
-
-
-class Results:
-    """The file, open for writing; one run at a time.
-
-    Args:
-        path: made where there is none.
-        limit: see `Result`; a file of other limits is refused.
-        cores: the same.
-    """
-
-    def __init__(self, path: Path, limit: float, cores: int) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"out must be a file that no other run writes to, got {str(path)!r}") from None
-        _mend(self._file)
-        if os.fstat(self._file).st_size == 0:
-            self._write([field.name for field in fields(Result)])
-        known = read(path)
-        if not known.empty and set(zip(known["limit"], known["cores"], strict=True)) != {(limit, cores)}:
-            first = known.iloc[0]
-            raise ValueError(
-                f"seconds and cores must be those of {str(path)!r}, {first['limit']:g} and {first['cores']}, "
-                f"got {limit:g} and {cores}: or give another file"
-            )
-        self._status = {Heat(*row): status for *row, status in _keys(known)}
-
-    def __enter__(self) -> Results:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        os.close(self._file)
-
-    def missing(self, heats: list[Heat], retry: bool = False) -> list[Heat]:
-        """Those that were not run yet; with `retry`, also those that failed."""
-        done = {"ok"} if retry else {"ok", "failed"}
-        return [heat for heat in heats if self._status.get(heat) not in done]
-
-    def append(self, result: Result) -> None:
-        """Write a line; it is on the disk when this returns."""
-        self._write(asdict(result).values())
-
-    def _write(self, cells: Iterable[object]) -> None:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow(cells)
-        os.write(self._file, text.getvalue().encode())
-        os.fsync(self._file)
-
-
-def _keys(rows: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    return rows[["set", "split", "entrant", "status"]].itertuples(index=False, name=None)
-
-
-def _mend(file: int) -> None:
-    """Drop a last line that was cut short."""
-    size = os.fstat(file).st_size
-    content = os.pread(file, size, 0)
-    os.ftruncate(file, content.rfind(b"\n") + 1)
-
-
-def read(path: Path) -> pd.DataFrame:
-    """The results, one row a heat: the last where it was run again. A line cut short is left out."""
-    with open(path, "rb") as file:
-        content = file.read()
-    rows = pd.read_csv(io.BytesIO(content[: content.rfind(b"\n") + 1]), keep_default_na=False)
-    return rows.drop_duplicates(["set", "split", "entrant"], keep="last", ignore_index=True)
+    @property
+    def key(self) -> Key:
+        """What identifies its row in the result file."""
+        return (self.dataset, self.split, self.method)

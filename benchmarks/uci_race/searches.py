@@ -1,4 +1,4 @@
-"""Searches that know no clock, held to the time: each runs in a process of its own and tells what it finds as it goes."""
+"""A time limit for searches that have none: each runs in its own process and reports its candidates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,22 @@ from joblib import Parallel, delayed
 from sklearn.metrics import accuracy_score
 
 from .candidates import Candidates
-from .processes import end
-from .sets import Task
+from .cpu_time import kill_tree
+from .datasets import Task
 
-_LEAST_RESERVE = 0.05  # seconds kept back for a refit, at least
+_LEAST_RESERVE = 0.05  # seconds reserved for a refit, at least
 
 
 class Found(NamedTuple):
-    """A candidate that was tried: its mean score over the folds, what it takes to make it, and about how long a refit takes."""
+    """A candidate that was evaluated.
+
+    Attributes:
+        score: Mean score over the folds.
+        family: Model family.
+        config: Parameters.
+        refit_seconds: Estimated time of a refit on all rows.
+        tried: Number of candidates that were evaluated for this one.
+    """
 
     score: float
     family: str
@@ -36,13 +44,13 @@ Search = Callable[[Task, Candidates], Iterator[Found]]
 def best_in_time(
     search: Search, task: Task, candidates: Candidates, clock: Callable[[], float] = time.perf_counter
 ) -> tuple[Found, int]:
-    """The best candidate found while there is time for its refit, and how many were tried.
+    """The best candidate that leaves time for its refit, and the number of candidates.
 
-    What is under way when the time is over is given up. Only before the first candidate the search may take longer.
+    Candidates that are not finished in time are discarded. The search exceeds its time only if it has no candidate yet.
     """
-    context = multiprocessing.get_context("fork")  # nothing to import again
+    context = multiprocessing.get_context("fork")  # so that nothing has to be imported again
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_tell, args=(search, task, candidates, sender))
+    process = context.Process(target=_send_candidates, args=(search, task, candidates, sender))
     process.start()
     sender.close()
     best, tried = None, 0
@@ -50,21 +58,21 @@ def best_in_time(
         while best is None or receiver.poll(max(0.0, task.deadline - best.refit_seconds - clock())):
             found = receiver.recv()
             if isinstance(found, str):
-                raise RuntimeError(f"the search broke: {found}")
+                raise RuntimeError(f"the search failed: {found}")
             tried += found.tried
             if math.isfinite(found.score) and (best is None or found.score > best.score):
                 best = found
     except EOFError:  # the search is done
         pass
     finally:
-        end(process.pid)
+        kill_tree(process.pid)
         process.join()
     if best is None:
-        raise RuntimeError(f"no candidate could be scored; {tried} were tried")
+        raise RuntimeError(f"none of {tried} candidates could be scored")
     return best, tried
 
 
-def _tell(search: Search, task: Task, candidates: Candidates, sender: Connection) -> None:
+def _send_candidates(search: Search, task: Task, candidates: Candidates, sender: Connection) -> None:
     try:
         for found in search(task, candidates):
             sender.send(found)
@@ -76,7 +84,7 @@ def _tell(search: Search, task: Task, candidates: Candidates, sender: Connection
 
 
 def scored(candidates: Candidates, configs: Sequence[tuple[str, dict[str, Any]]], cores: int) -> list[Found]:
-    """Configs, each with its family, scored on all folds; a fold on each core."""
+    """Score configs on all folds, one fold on each core."""
     jobs = [(candidates.estimator(*config), *rows) for config in configs for rows in candidates.folds]
     results = Parallel(n_jobs=cores)(delayed(_fold)(candidates.X, candidates.y, *job) for job in jobs)
     found, n = [], len(candidates.folds)
@@ -87,13 +95,13 @@ def scored(candidates: Candidates, configs: Sequence[tuple[str, dict[str, Any]]]
 
 
 def refit_seconds(fold_seconds: float, folds: int) -> float:
-    """About how long the fit on all rows takes, from that on the rows of a fold, or of a holdout."""
+    """Estimated time of a fit on all rows, from that of a fit on a fold or a holdout."""
     trained_on = (folds - 1) / folds if folds > 1 else 0.8
     return max(_LEAST_RESERVE, 1.2 * fold_seconds / trained_on)
 
 
 def _fold(X: Any, y: Any, estimator: Any, train: Any, test: Any) -> tuple[float, float]:
-    """The accuracy on a fold and the seconds of the fit; a fit that fails scores NaN, as in scikit-learn's searches."""
+    """Accuracy on a fold and seconds of the fit. A fit that fails scores NaN, as in the searches of scikit-learn."""
     began = time.perf_counter()
     try:
         model = estimator.fit(X.iloc[train], y[train])

@@ -1,4 +1,4 @@
-"""The spaces of `AutoClassifier` as scikit-learn's searches and Optuna take them."""
+"""The spaces of `AutoClassifier` in the form of scikit-learn and of Optuna."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from manyarms import Choice, Float, Int, Space
 
-_PLAIN = (str, int, float, bool, type(None))  # what Optuna takes as a category
+_PLAIN = (str, int, float, bool, type(None))  # types that Optuna accepts as categories
 
 
 class Drawn:
-    """A parameter as a distribution of SciPy's kind, with the very law of ours: also where it is whole and logarithmic."""
+    """A parameter as a SciPy distribution, with the same probabilities as ours, also for logarithmic integers."""
 
     def __init__(self, parameter: Float | Int) -> None:
         self._parameter = parameter
@@ -23,7 +23,7 @@ class Drawn:
 
 
 def to_scipy(space: Space) -> dict[str, Any]:
-    """What `ParameterSampler` draws from."""
+    """The space for `ParameterSampler`."""
     return {name: _distribution(parameter) for name, parameter in space.parameters.items()}
 
 
@@ -34,7 +34,7 @@ def _distribution(parameter: Any) -> Any:
 
 
 def suggest(trial: Any, family: str, space: Space) -> dict[str, Any]:
-    """A config of the space, by a trial of Optuna. Families that share a parameter's name have one each."""
+    """A config of the space, suggested by a trial of Optuna. Parameters of different families are different parameters."""
     return {name: _suggested(trial, f"{family}.{name}", parameter) for name, parameter in space.parameters.items()}
 
 
@@ -50,7 +50,7 @@ def _suggested(trial: Any, name: str, parameter: Any) -> Any:
 
 
 def as_trial(family: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a trial of Optuna that gives this config."""
+    """The parameters of the Optuna trial that has this config."""
     return {"family": family, **{f"{family}.{name}": _category(value) for name, value in config.items()}}
 
 

@@ -1,88 +1,82 @@
-"""How the entrants stand: from the file of results to a page of Markdown."""
+"""Standings of the methods: from the result file to a page of Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-DIGITS = 9  # accuracies that agree so far are equal: means of the same numbers may differ in the last bit
+from manyarms.bench.runs.statistics import mean_and_error, ranks
+
+DIGITS = 9  # accuracies that agree in these digits are equal, because means of the same numbers may differ in the last bit
 
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """Mean accuracies over the splits, for the sets that every entrant has run alike.
+    """Mean accuracies over the splits, for the datasets with runs of every method.
 
     Attributes:
-        accuracy: a row for each set, a column for each entrant.
-        splits: how many each mean is over.
-        left_out: sets on which some heats are still missing.
-        heats: the rows behind it.
+        accuracy: Mean accuracy by dataset (rows) and method (columns).
+        splits: Number of splits of each mean.
+        left_out: Datasets with missing runs.
+        runs: Rows of the result file.
     """
 
     accuracy: pd.DataFrame
     splits: int
     left_out: list[str]
-    heats: pd.DataFrame
+    runs: pd.DataFrame
 
     @staticmethod
-    def of(heats: pd.DataFrame, order: Sequence[str] = ()) -> Standings:
-        """From the rows of a file of results; entrants in this order, others after them."""
-        entrants = sorted(heats["entrant"].unique(), key=[*order, *heats["entrant"]].index)
-        means = heats.groupby(["set", "entrant"])["accuracy"].agg(["mean", "count"]).unstack("entrant")
-        splits = heats["split"].nunique()
-        whole = (means["count"].reindex(columns=entrants) == splits).all(axis=1)
-        accuracy = means["mean"].reindex(columns=entrants)[whole].round(DIGITS)
-        return Standings(accuracy, splits, list(means.index[~whole]), heats[heats["set"].isin(accuracy.index)])
+    def of(runs: pd.DataFrame, order: Sequence[str] = ()) -> Standings:
+        """The standings from the rows of a result file. Methods are in this order, followed by others."""
+        methods = sorted(runs["method"].unique(), key=[*order, *runs["method"]].index)
+        means = runs.groupby(["dataset", "method"])["accuracy"].agg(["mean", "count"]).unstack("method")
+        splits = runs["split"].nunique()
+        whole = (means["count"].reindex(columns=methods) == splits).all(axis=1)
+        accuracy = means["mean"].reindex(columns=methods)[whole].round(DIGITS)
+        return Standings(accuracy, splits, list(means.index[~whole]), runs[runs["dataset"].isin(accuracy.index)])
 
     def ranks(self) -> pd.DataFrame:
-        """Of each entrant on each set: 1 is the best, equal ones share the mean of their places."""
-        return self.accuracy.rank(axis=1, ascending=False, method="average")
+        """Ranks by dataset and method; 1 is the best. Ties share their mean rank."""
+        return self.accuracy.apply(lambda row: pd.Series(ranks(-row.to_numpy()), row.index), axis=1)
 
     def duel(self, one: str, other: str) -> tuple[int, int, int]:
-        """On how many sets one is better than the other, equal, worse."""
+        """Number of datasets on which one method is better than the other, equal, and worse."""
         difference = (self.accuracy[one] - self.accuracy[other]).round(DIGITS)
         return int((difference > 0).sum()), int((difference == 0).sum()), int((difference < 0).sum())
 
 
-def mean_and_error(values: Iterable[float]) -> tuple[float, float]:
-    """The mean and its standard error; NaN for a single value."""
-    array = np.asarray(list(values), dtype=float)
-    error = array.std(ddof=1) / np.sqrt(len(array)) if len(array) > 1 else np.nan
-    return float(array.mean()), float(error)
-
-
 def page(standings: Standings, titles: dict[str, str], ours: Sequence[str]) -> str:
-    """All that there is to tell, as Markdown.
+    """All tables as Markdown.
 
     Args:
-        standings: of the race.
-        titles: of the entrants, by name.
-        ours: the entrants that are set against each of the others.
+        standings: Standings of the methods.
+        titles: Titles of the methods, by name.
+        ours: Methods to compare with each of the others.
     """
     if standings.accuracy.empty:
-        raise ValueError("results must hold one set at least that every entrant in them has run")
-    heats, names = standings.heats, list(standings.accuracy)
+        raise ValueError("The result file must hold at least one dataset with runs of every method.")
+    runs, names = standings.runs, list(standings.accuracy)
     parts = [
-        f"{_plural(len(standings.accuracy), 'set')}, {_plural(standings.splits, 'split')} of each, "
-        f"{heats['limit'].iloc[0]:g} seconds and {_plural(int(heats['cores'].iloc[0]), 'core')} a fit. "
-        "± is the standard error over the sets.",
+        f"{_plural(len(standings.accuracy), 'dataset')}, {_plural(standings.splits, 'split')} of each, "
+        f"{runs['limit'].iloc[0]:g} seconds and {_plural(int(runs['cores'].iloc[0]), 'core')} per fit. "
+        "± is the standard error over datasets.",
         _overall(standings, titles),
         *(_duels(standings, titles, name) for name in ours if name in names and len(names) > 1),
-        "## Accuracy by set\n\n" + _by_set(standings, titles),
+        "## Accuracy by dataset\n\n" + _by_dataset(standings, titles),
     ]
     if standings.left_out:
-        parts.insert(1, f"Not counted, as heats are missing: {', '.join(standings.left_out)}.")
+        parts.insert(1, f"Left out, because runs are missing: {', '.join(standings.left_out)}.")
     return "\n\n".join(parts) + "\n"
 
 
 def _overall(standings: Standings, titles: dict[str, str]) -> str:
-    ranks, heats = standings.ranks(), standings.heats
+    ranks, runs = standings.ranks(), standings.runs
     rows = []
     for name in ranks.mean().sort_values(kind="stable").index:
-        own = heats[heats["entrant"] == name]
+        own = runs[runs["method"] == name]
         seconds, processor = own["seconds"], own["processor"]
         accuracy, rank = mean_and_error(100 * standings.accuracy[name]), mean_and_error(ranks[name])
         rows.append(
@@ -97,7 +91,7 @@ def _overall(standings: Standings, titles: dict[str, str]) -> str:
                 f"{(own['status'] == 'failed').sum()}",
             ]
         )
-    header = ["", "version", "accuracy, %", "mean rank", "alone first", "seconds (most)", "processor seconds", "failed"]
+    header = ["", "version", "accuracy, %", "mean rank", "sole winner", "seconds (max)", "CPU seconds", "failed"]
     return _table(header, rows)
 
 
@@ -110,16 +104,16 @@ def _duels(standings: Standings, titles: dict[str, str], one: str) -> str:
             rows.append(
                 [titles.get(other, other), f"{wins} / {ties} / {losses}", f"{difference[0]:+.2f} ± {difference[1]:.2f}"]
             )
-    header = ["against", "wins / ties / losses", "accuracy ahead by, %"]
-    return f"## {titles.get(one, one)} against each other entrant, by set\n\n" + _table(header, rows)
+    header = ["compared with", "wins / ties / losses", "difference in accuracy, %"]
+    return f"## {titles.get(one, one)} compared with each other method, by dataset\n\n" + _table(header, rows)
 
 
-def _by_set(standings: Standings, titles: dict[str, str]) -> str:
+def _by_dataset(standings: Standings, titles: dict[str, str]) -> str:
     rows = []
     for name, row in (100 * standings.accuracy).iterrows():
         best = row.max()
         rows.append([str(name), *(f"**{value:.2f}**" if value == best else f"{value:.2f}" for value in row)])
-    return _table(["set", *(titles.get(name, name) for name in standings.accuracy)], rows)
+    return _table(["dataset", *(titles.get(name, name) for name in standings.accuracy)], rows)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

@@ -3,8 +3,8 @@
 import manyarms as ma
 
 
-def objective(config):
-    x, y = config["x"], config["y"]
+def objective(pull):
+    x, y = pull["x"], pull["y"]
     return (x**2 + y - 11) ** 2 + (x + y**2 - 7) ** 2  # Himmelblau's function
 
 

@@ -20,8 +20,8 @@ space = ma.Joint(
 )
 
 
-def objective(config):
-    model = algorithms[config["algorithm"]](**config["config"])
+def objective(pull):
+    model = algorithms[pull["algorithm"]](**pull["config"])
     return cross_val_score(model, table, diagnoses, cv=3).mean()
 
 

@@ -3,8 +3,8 @@
 import manyarms as ma
 
 
-def objective(config):
-    return (config["x"] - 2) ** 2
+def objective(pull):
+    return (pull["x"] - 2) ** 2
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ space = {"hidden_layer_sizes": (8, 64, "log"), "learning_rate_init": (1e-4, 1e-1
 
 
 def train(pull):
-    model = pull.load() or MLPClassifier(**pull, random_state=0)
+    model = pull.load()
+    if model is None:
+        model = MLPClassifier(**pull, random_state=0)
     for _ in range(pull.start, pull.stop):
         model.partial_fit(images, labels, classes=range(10))
     pull.save(model)

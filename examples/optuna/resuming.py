@@ -12,8 +12,8 @@ table = scale(table)
 space = {"C": (1e-2, 1e2, "log"), "gamma": (1e-5, 1e0, "log")}
 
 
-def objective(config):
-    return cross_val_score(SVC(**config), table, diagnoses, cv=3).mean()
+def objective(pull):
+    return cross_val_score(SVC(**pull), table, diagnoses, cv=3).mean()
 
 
 def run(budget):

@@ -1,10 +1,11 @@
 """The two figures of appendix B of the Mutant-UCB paper, at a scale for two cores.
 
-The first: how accurate random networks are, trained to the end, the same networks on each set. (Sets whose images differ in
-shape have limits that differ too: there they are only alike.) The second: on MNIST, how accurate the mutants of eight of these
-networks are, beside the networks themselves; mutants begin with their parent's weights, or with fresh ones, and are trained to
-the end as well, so that it also shows how many steps a warm mutant saves. Accuracies are those on the images to validate on. A
-network whose training diverged counts as 0. Needs the data folder (MANYARMS_DATA), torch and matplotlib.
+The first figure shows the accuracy of random networks that are trained to the end, the same networks on each dataset. (If
+images have different shapes, the networks are only similar.) The second shows, on MNIST, the accuracy of mutants of eight of
+these networks, compared with the networks themselves. Mutants start with the weights of their parent or with fresh ones, and
+are also trained to the end, so that it shows how many steps a warm mutant saves. Accuracies are validation accuracies. A
+network whose training diverged counts as 0. Needs the data directory (MANYARMS_DATA, or the user's data directory), torch and
+matplotlib.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from heats import processes
 from scale import TITLES, Scale, make_classifier
 from summaries import common, markdown, steps_until
 
 import manyarms as ma
+from manyarms.bench.runs.pool import map_runs
 
 PARENTS = 8
 CHUNK = 10  # networks of a job
@@ -29,7 +30,7 @@ Accuracies = list[float]  # of a network, after each of its steps
 
 
 class Listed:
-    """A strategy that trains the arms it is given to the end, step by step, one after the other."""
+    """A strategy that trains given arms to the end, one after another."""
 
     def __init__(self, arms: Sequence[ma.Arm], steps: int, seed: int = 0) -> None:
         self.arms, self.steps, self.seed = list(arms), steps, seed
@@ -50,7 +51,7 @@ class Listed:
 
 
 def train(dataset: str, scale: Scale, arms: Sequence[ma.Arm], warm: bool) -> list[Accuracies]:
-    """The accuracies of networks, trained to the end."""
+    """The accuracies of networks after each step of a full training."""
     strategy = Listed(arms, scale.steps)
     with ma.Study(strategy) as study:
         study.optimize(make_classifier(dataset, scale, warm), progress=False)
@@ -58,28 +59,28 @@ def train(dataset: str, scale: Scale, arms: Sequence[ma.Arm], warm: bool) -> lis
 
 
 def random_network(dataset: str, scale: Scale, number: int) -> Network:
-    """The network of this number."""
+    """The random network with this number."""
     return make_classifier(dataset, scale).space.sample(np.random.default_rng(number))
 
 
 def train_random(job: tuple[str, Scale, range]) -> list[float]:
-    """The accuracies of random networks in the end."""
+    """The final accuracies of random networks."""
     dataset, scale, numbers = job
     arms = [ma.Arm(n, random_network(dataset, scale, n)) for n in numbers]
     return [accuracies[-1] for accuracies in train(dataset, scale, arms, warm=False)]
 
 
 def train_mutants(job: tuple[str, Scale, int, int, bool]) -> list[Accuracies]:
-    """The accuracies of a random network and of its mutants, the same mutants whether they are warm or not."""
+    """The accuracies of a random network and of its mutants, which are the same whether warm or cold."""
     dataset, scale, number, n_mutants, warm = job
     parent, rng = random_network(dataset, scale, number), np.random.default_rng([number, 1])
     space = make_classifier(dataset, scale).space
     mutants = [ma.Arm(1000 * (number + 1) + n, space.mutate(parent, rng), (number,)) for n in range(n_mutants)]
-    return train(dataset, scale, [ma.Arm(number, parent), *mutants], warm)  # seeds follow from these numbers
+    return train(dataset, scale, [ma.Arm(number, parent), *mutants], warm)  # their seeds depend on these numbers
 
 
 def spread_out(accuracies: Sequence[float], count: int) -> list[int]:
-    """The numbers of networks of various accuracies, from the worst to the best, evenly apart in accuracy.
+    """The numbers of networks with accuracies that are evenly spread from the worst to the best.
 
     >>> spread_out([0.1, 0.9, 0.12, 0.5, 0.11], 3)
     [0, 3, 1]
@@ -93,13 +94,13 @@ def spread_out(accuracies: Sequence[float], count: int) -> list[int]:
 
 
 def in_words(values: Sequence[float]) -> list[str]:
-    """Quartiles, and the best, in %."""
+    """Minimum, quartiles and maximum, in percent."""
     return [f"{100 * value:.1f}" for value in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
 
 
 @dataclass(frozen=True)
 class Family:
-    """A network and the same mutants of it twice, with its weights and with fresh ones: the accuracies of all.
+    """The accuracies of a network and of its mutants, with inherited weights (warm) and with fresh ones (cold).
 
     >>> Family([0.4, 0.5], warm=[[0.6, 0.6], [0.3, 0.4]], cold=[[0.3, 0.5], [0.4, 0.5]]).steps
     [1, 3]
@@ -111,42 +112,42 @@ class Family:
 
     @classmethod
     def of(cls, warm: Sequence[Accuracies], cold: Sequence[Accuracies]) -> Family:
-        """The parent comes first in both."""
+        """A family from two lists, in which the parent comes first."""
         return cls(warm[0], list(warm[1:]), list(cold[1:]))
 
     @property
     def steps(self) -> list[int]:
-        """After how many steps each warm mutant is as accurate as the cold one is in the end; one too many if it never is."""
+        """Steps until each warm mutant has the final accuracy of the cold one; the maximum plus one if it never has."""
         pairs = zip(self.warm, self.cold, strict=True)
         return [steps_until(list(enumerate(warm, 1)), cold[-1]) or len(warm) + 1 for warm, cold in pairs]
 
     def row(self) -> tuple[str, ...]:
-        """The accuracies of the parent and of its mutants, in the end."""
+        """The final accuracies of the parent and of its mutants."""
         parent = self.parent[-1]
         ends = [np.array([accuracies[-1] for accuracies in mutants]) for mutants in (self.warm, self.cold)]
         return f"{100 * parent:.1f}", *(f"{100 * np.median(end):.1f}, {np.mean(end > parent):.0%}" for end in ends)
 
 
 def warmth(families: Sequence[Family]) -> tuple[str, ...]:
-    """How many mutants, the median of their steps, and the shares that take fewer than the cold ones, as many, or more."""
+    """The number of mutants, the median of their steps, and the shares with fewer, equal and more steps than cold ones."""
     steps, most = np.array([steps for family in families for steps in family.steps]), len(families[0].parent)
     shares = steps < most, steps == most, steps > most
     return f"{len(steps)}", f"{np.median(steps):.0f}", *(f"{np.mean(share):.0%}" for share in shares)
 
 
 def draw(found: dict[str, list[float]], families: Sequence[Family], dataset: str) -> None:
-    """Histograms of random networks; boxes of mutants at the place of their parent's accuracy."""
+    """Draw histograms of random networks, and box plots of mutants at the accuracy of their parents."""
     figure, (left, right) = common.panels(2, width=5.0, height=3.8)
-    for (name, accuracies), colour in zip(found.items(), common.COLOURS, strict=False):
-        left.hist(100 * np.array(accuracies), bins=np.arange(0, 101, 5), histtype="step", label=TITLES[name], color=colour)
+    for (name, accuracies), color in zip(found.items(), common.COLORS, strict=False):
+        left.hist(100 * np.array(accuracies), bins=np.arange(0, 101, 5), histtype="step", label=TITLES[name], color=color)
     left.set(xlabel="validation accuracy (%)", ylabel="random networks", title="random networks")
     left.legend(fontsize=7)
     usual = {"widths": 2.2, "showfliers": False, "manage_ticks": False, "patch_artist": True, "medianprops": {"color": "black"}}
     places = 100 * np.array([family.parent[-1] for family in families])
-    for shift, colour, name in ((-1.3, common.COLOURS[1], "warm"), (1.3, common.COLOURS[0], "cold")):
+    for shift, color, name in ((-1.3, common.COLORS[1], "warm"), (1.3, common.COLORS[0], "cold")):
         boxes = [[100 * accuracies[-1] for accuracies in getattr(family, name)] for family in families]
-        right.boxplot(boxes, positions=places + shift, boxprops={"facecolor": colour, "alpha": 0.5}, **usual)
-        right.plot([], [], "s", color=colour, alpha=0.5, label=f"{name} mutants")
+        right.boxplot(boxes, positions=places + shift, boxprops={"facecolor": color, "alpha": 0.5}, **usual)
+        right.plot([], [], "s", color=color, alpha=0.5, label=f"{name} mutants")
     grey = {"facecolor": "#cccccc"}
     right.boxplot([100 * np.array(found[dataset])], positions=[105], boxprops=grey, **usual)
     right.plot([], [], "s", color="#cccccc", label="random networks (at the right edge)")
@@ -160,34 +161,33 @@ def draw(found: dict[str, list[float]], families: Sequence[Family], dataset: str
 def main() -> None:
     """Train, report and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=int, default=100, metavar="n", help="random networks on each set (default 100)")
+    parser.add_argument("--networks", type=int, default=100, metavar="n", help="random networks on each dataset (default: 100)")
     parser.add_argument("--mutants", type=int, default=12, metavar="n", help="mutants of each parent (default 12)")
     parser.add_argument(
-        "--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="set", help="of images"
+        "--sets", nargs="+", choices=TITLES, default=["mnist", "cifar10", "mrbi"], metavar="name", help="datasets"
     )
-    parser.add_argument("--workers", type=int, default=2, metavar="n", help="networks in training at once (default 2)")
+    parser.add_argument("--workers", type=int, default=2, metavar="n", help="number of processes (default: 2)")
     Scale.add_options(parser)
     arguments = parser.parse_args()
     scale, sets, first = Scale.of(arguments), arguments.sets, arguments.sets[0]
     if arguments.networks < PARENTS:
-        raise SystemExit(f"networks must be at least {PARENTS}: the parents are chosen among them")
+        raise SystemExit(f"--networks must be at least {PARENTS}, because the parents are chosen among them.")
     numbers = [range(n, min(n + CHUNK, arguments.networks)) for n in range(0, arguments.networks, CHUNK)]
     began = time.perf_counter()
-    with processes(arguments.workers) as pool:
-        chunks = pool.map(train_random, [(name, scale, chunk) for name in sets for chunk in numbers])
-        found = {name: [accuracy for _ in numbers for accuracy in next(chunks)] for name in sets}
-        parents = {name: spread_out(accuracies, PARENTS) for name, accuracies in found.items()}
-        jobs = [(name, scale, n, arguments.mutants, warm) for name in sets for n in parents[name] for warm in (True, False)]
-        trained = pool.map(train_mutants, jobs)
-        families = {name: [Family.of(next(trained), next(trained)) for _ in parents[name]] for name in sets}
+    chunks = iter(map_runs(train_random, [(name, scale, chunk) for name in sets for chunk in numbers], arguments.workers))
+    found = {name: [accuracy for _ in numbers for accuracy in next(chunks)] for name in sets}
+    parents = {name: spread_out(accuracies, PARENTS) for name, accuracies in found.items()}
+    jobs = [(name, scale, n, arguments.mutants, warm) for name in sets for n in parents[name] for warm in (True, False)]
+    trained = iter(map_runs(train_mutants, jobs, arguments.workers))
+    families = {name: [Family.of(next(trained), next(trained)) for _ in parents[name]] for name in sets}
     print(f"Scale: {scale.images}; {scale.limits}; {scale.training}. {time.perf_counter() - began:.0f} seconds.\n")
     print(f"Validation accuracy of {arguments.networks} random networks in %:\n")
-    columns = ("", "worst", "quarter", "median", "three quarters", "best")
+    columns = ("", "worst", "first quartile", "median", "third quartile", "best")
     print(markdown(columns, [(TITLES[name], *in_words(accuracies)) for name, accuracies in found.items()]))
-    print(f"\nMedian of {arguments.mutants} mutants in % on {TITLES[first]}, and the share that is better than the parent:\n")
+    print(f"\nMedian accuracy of {arguments.mutants} mutants in % on {TITLES[first]}, and the share better than the parent:\n")
     print(markdown(("parent", "warm", "cold"), [family.row() for family in families[first]]))
-    print(f"\nSteps until a warm mutant is as accurate as the same mutant, begun cold, is after {scale.steps}:\n")
-    columns = ("", "mutants", "median", "fewer", "as many", "more")
+    print(f"\nSteps until a warm mutant is as accurate as the same mutant with a cold start after {scale.steps} steps:\n")
+    columns = ("", "mutants", "median", "fewer", "equal", "more")
     print(markdown(columns, [(TITLES[name], *warmth(some)) for name, some in families.items()]))
     draw(found, families[first], first)
 

@@ -1,10 +1,10 @@
-"""Side by side with dragon-autodl 1.1, the package of the Mutant-UCB paper's authors: accuracy, time, a NaN, and kill -9.
+"""Comparison with dragon-autodl 1.1, the package of the authors of the Mutant-UCB paper: accuracy, time, a NaN, and kill -9.
 
-Both run Mutant-UCB with the same T, K, N and E on the same images of MNIST; a sub-train is the same function, with the same
-learning rate, batches and optimiser. Networks are dragon's own on its side and ours on ours: the same kinds of layers in the
-same ranges, without limits of the size. dragon needs NumPy below 2, so it gets a virtual environment of its own, which is made
-at the first run (a minute or two, from the package index). Then, with a smaller T: the sixth sub-train gives NaN; and both are
-killed half-way and run again. Needs the data folder (MANYARMS_DATA) and torch.
+Both run Mutant-UCB with the same T, K, N and E on the same images of MNIST. A sub-train is the same function, with the same
+learning rate, batches and optimizer. Each package uses its own networks, with the same kinds of layers in the same ranges and
+without size limits. dragon needs NumPy below 2, so it gets its own virtual environment, which is created at the first run (a
+minute or two, from the package index). Then, with a smaller T, the sixth sub-train returns NaN, and both searches are killed
+half-way and run again. Needs the data directory (MANYARMS_DATA, or the user's data directory) and torch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PATIENCE = 900  # seconds
 
 
 def prepare(environment: Path) -> None:
-    """Make dragon's environment, unless it is there."""
+    """Create the environment of dragon, if it does not exist."""
     ready = environment / "ready"
     if ready.exists():
         return
@@ -50,13 +50,14 @@ def prepare(environment: Path) -> None:
 
 
 class Search:
-    """One search of one side, in a folder and a process of its own.
+    """One search of one side, in its own folder and process.
 
     Args:
         side: "theirs" or "ours".
-        folder: emptied, unless a search is gone on with.
-        environment: of dragon.
-        scale, seed: of the search.
+        folder: Folder of the search, which is emptied.
+        environment: Virtual environment of dragon.
+        scale: Scale of the search.
+        seed: Random seed of the search.
     """
 
     def __init__(self, side: str, folder: Path, environment: Path, scale: Scale, seed: int = 0) -> None:
@@ -68,7 +69,7 @@ class Search:
         folder.mkdir(parents=True)
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
-        """Begin the process; all it says goes to output.txt."""
+        """Start the process. Its output goes to output.txt."""
         library = str(Path(manyarms.__file__).parents[1])
         variables = {"PYTHONPATH": library, "OMP_NUM_THREADS": "1", "MANYARMS_DATA": str(data_directory().resolve())}
         with (self.folder / "output.txt").open("ab") as output:
@@ -77,13 +78,13 @@ class Search:
             return subprocess.Popen(command, cwd=self.folder, env={**os.environ, **variables}, **streams)
 
     def run(self, *options: str) -> dict[str, Any] | str:
-        """What it came to; the last line it said where it failed."""
+        """The result of the search, or the last line of its output if it failed."""
         (self.folder / "result.json").unlink(missing_ok=True)
         process = self.start(*options)
         try:
             failed = process.wait(PATIENCE) != 0
         finally:
-            process.kill()  # if it goes on for ever
+            process.kill()  # in case it never ends
         if failed:
             return (self.folder / "output.txt").read_text(errors="replace").strip().splitlines()[-1]
         result: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
@@ -95,7 +96,7 @@ class Search:
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
     def run_until(self, subtrains: int) -> int:
-        """Kill -9 after so many sub-trains; gives how many there were."""
+        """Kill the search after this many sub-trains, and return how many there were."""
         process = self.start()
         deadline = time.monotonic() + PATIENCE
         while len(self.log()) < subtrains and process.poll() is None and time.monotonic() < deadline:
@@ -141,7 +142,7 @@ def after_kill(search: Search, budget: int) -> dict[str, str]:
     told = {"killed after": f"{killed} sub-trains"}
     again = search.run("--again")
     if isinstance(again, dict):
-        told["run again"] = f"goes on: {len(search.log())} sub-trains in all, of {budget}"
+        told["run again"] = f"resumes: {len(search.log())} of {budget} sub-trains in total"
         told["validation accuracy then"] = f"{again['valid']:.3f}"
         return told
     told["run again"] = f"`{again}`"
@@ -205,8 +206,8 @@ def rows(compared: dict[str, list[dict[str, Any]]], nans: Any, kills: dict[str, 
         row("validation accuracy in %", lambda side: percent(figures("valid", side))),
         row("sub-trains", lambda side: spread(figures("subtrains", side), 0)),
         row("models kept", lambda side: spread(figures("models", side), 0)),
-        row("seconds of a search, one core", lambda side: spread(figures("seconds", side), 1)),
-        row("beside training, milliseconds a sub-train", lambda side: spread(spent(side), 1)),
+        row("seconds per search, one core", lambda side: spread(figures("seconds", side), 1)),
+        row("overhead, milliseconds per sub-train", lambda side: spread(spent(side), 1)),
         row(
             f"T = {small}, a NaN: later sub-trains on its model or mutants", lambda side: f"{nans[side][0]} of {nans[side][1]}"
         ),

@@ -1,27 +1,44 @@
-"""The folder that keeps what heats gave.
-
-It has one line for each heat in heats.csv, its accuracy over time in curves/, and in scale.json how large all of them are.
-"""
+"""The result file of the network experiments: one row for each run, with its curve, and the scale, which all runs share."""
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
 from scale import Scale
 
-COLUMNS = ("dataset", "entrant", "seed", "test", "valid", "models", "steps", "failed", "seconds")
+from manyarms import ManyarmsError
+from manyarms.bench.runs.results import Layout, read
 
 Curve = list[tuple[int, float]]  # steps spent, accuracy
+
+LAYOUT = Layout(
+    pa.schema(
+        [
+            ("dataset", pa.string()),
+            ("method", pa.string()),
+            ("seed", pa.int64()),
+            ("scale", pa.string()),  # as JSON
+            ("test", pa.float64()),  # accuracy of the recommended network
+            ("valid", pa.float64()),
+            ("models", pa.int64()),
+            ("steps", pa.int64()),
+            ("failed", pa.int64()),
+            ("seconds", pa.float64()),
+            ("curve_steps", pa.list_(pa.int64())),
+            ("curve_accuracy", pa.list_(pa.float64())),
+        ]
+    ),
+    key=("dataset", "method", "seed"),
+)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a heat gave: the curve is the best accuracy so far of the networks recommended, on the images to validate on."""
+    """The result of a run. The curve is the best validation accuracy so far of the recommended networks."""
 
     seed: int
     test: float
@@ -31,67 +48,29 @@ class Found:
     curve: Curve
 
 
-class Results:
-    """Reads and writes the folder."""
+def to_json(scale: Scale) -> str:
+    """The scale as it is stored in every row."""
+    return json.dumps(asdict(scale))
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._file = folder / "heats.csv"
 
-    def begin(self, scale: Scale) -> None:
-        """Note the scale of a new folder; refuse another one than it has."""
-        (self.folder / "curves").mkdir(parents=True, exist_ok=True)
-        file = self.folder / "scale.json"
-        if not file.exists():
-            file.write_text(json.dumps(asdict(scale)))
-        elif self.scale() != scale:
-            raise SystemExit(f"the results in {self.folder} are of another scale ({self.scale()}): choose another --results")
-
-    def scale(self) -> Scale:
-        """Of all heats."""
-        file = self.folder / "scale.json"
-        if not file.exists():
-            raise SystemExit(f"there are no results in {self.folder}: run the heats first")
-        return Scale(**json.loads(file.read_text()))
-
-    def add(self, line: Mapping[str, Any], curve: Curve) -> None:
-        """Keep what a heat gave: first its curve, so that a line always has one."""
-        self._curve_file(line).write_text("".join(f"{spent},{accuracy}\n" for spent, accuracy in curve))
-        is_new = not self._file.exists()
-        with self._file.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if is_new:
-                writer.writeheader()
-            writer.writerow(line)
-
-    def lines(self) -> list[dict[str, str]]:
-        """Every heat."""
-        if not self._file.exists():
-            return []
-        with self._file.open(newline="") as file:
-            return list(csv.DictReader(file))
-
-    def done(self) -> set[tuple[str, str, str]]:
-        """The keys of the heats there are."""
-        return {(line["dataset"], line["entrant"], line["seed"]) for line in self.lines()}
-
-    def found(self) -> dict[tuple[str, str], list[Found]]:
-        """What came of the heats, by set and entrant, ordered by seed."""
-        found: dict[tuple[str, str], list[Found]] = {}
-        for line in sorted(self.lines(), key=lambda line: int(line["seed"])):
-            points = [row.split(",") for row in self._curve_file(line).read_text().split()]
-            curve = best_so_far((int(spent), float(accuracy)) for spent, accuracy in points)
-            values = int(line["seed"]), float(line["test"]), int(line["models"]), int(line["failed"]), float(line["seconds"])
-            found.setdefault((line["dataset"], line["entrant"]), []).append(Found(*values, curve))
-        return found
-
-    def _curve_file(self, line: Mapping[str, Any]) -> Path:
-        name = "-".join(str(line[key]) for key in ("dataset", "entrant", "seed"))
-        return self.folder / "curves" / f"{name.replace(', ', '_').replace(' ', '_')}.csv"
+def load(path: Path) -> tuple[Scale, dict[tuple[str, str], list[Found]]]:
+    """The scale of a result file, and its runs by dataset and method, in the order of their seeds."""
+    try:
+        rows = read(path, LAYOUT).sort_by("seed").to_pylist()
+    except ManyarmsError as error:
+        raise SystemExit(str(error)) from None
+    if not rows:
+        raise SystemExit(f"{path} holds no runs. Execute the runs first.")
+    found: dict[tuple[str, str], list[Found]] = {}
+    for row in rows:
+        curve = best_so_far(zip(row["curve_steps"], row["curve_accuracy"], strict=True))
+        values = (row[name] for name in ("seed", "test", "models", "failed", "seconds"))
+        found.setdefault((row["dataset"], row["method"]), []).append(Found(*values, curve))
+    return Scale(**json.loads(rows[0]["scale"])), found
 
 
 def best_so_far(curve: Iterable[tuple[int, float]]) -> Curve:
-    """The points at which the accuracy was higher than at all before."""
+    """The points at which the accuracy exceeded all earlier ones."""
     points: Curve = []
     for spent, accuracy in curve:
         if not points or accuracy > points[-1][1]:

@@ -1,4 +1,4 @@
-"""How large the experiments on networks are: some images of a set, shrunk, and networks within limits."""
+"""The scale of the network experiments: the number and size of images, and limits on the networks."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def _option(default: int, text: str) -> Any:
 class Scale:
     """Each field is an option of the command."""
 
-    train: int = _option(1000, "images to train on")
-    valid: int = _option(2000, "images to validate on")
-    test: int = _option(2000, "images to test on")
+    train: int = _option(1000, "number of training images")
+    valid: int = _option(2000, "number of validation images")
+    test: int = _option(2000, "number of test images")
     shrink: int = _option(2, "height and width are divided by this, by average pooling")
-    nodes: int = _option(6, "most nodes of the graph of images; the other has half as many")
-    parameters: int = _option(50_000, "most parameters of a network")
-    flops: int = _option(200_000, "most multiplications and additions of a network for an image")
-    epochs: int = _option(4, "of a step, which is one cosine cycle of the learning rate")
-    batch: int = _option(64, "smallest batch that is searched, of 32 to 256; small ones take long on a CPU")
-    budget: int = _option(480, "steps of a search: T")
-    steps: int = _option(6, "most steps of a network: N")
+    nodes: int = _option(6, "maximum number of nodes of the first graph; the second has half as many")
+    parameters: int = _option(50_000, "maximum number of parameters of a network")
+    flops: int = _option(200_000, "maximum number of operations of a network per image")
+    epochs: int = _option(4, "epochs per step, which is one cosine cycle of the learning rate")
+    batch: int = _option(64, "smallest batch size in the space, from 32 to 256; small ones are slow on a CPU")
+    budget: int = _option(480, "steps of a search (T)")
+    steps: int = _option(6, "maximum steps of a network (N)")
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser, **defaults: int) -> None:
-        """An option for each field, with other defaults where they are given."""
+        """Add an option for each field, with other defaults if given."""
         for part in fields(cls):
             default = defaults.get(part.name, part.default)
             text = f"{part.metadata['help']} (default {default:,})"
@@ -51,29 +51,29 @@ class Scale:
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Scale:
-        """The scale that was asked for."""
+        """The scale from the command line."""
         return cls(**{part.name: getattr(arguments, part.name) for part in fields(cls)})
 
     @property
     def images(self) -> str:
-        """The images in words."""
-        size = "as they are" if self.shrink == 1 else f"shrunk to 1/{self.shrink} of their height and width"
-        return f"{self.train:,} images to train on, {self.valid:,} to validate on, {self.test:,} to test on, {size}"
+        """Description of the images."""
+        size = "not shrunk" if self.shrink == 1 else f"shrunk to 1/{self.shrink} of their height and width"
+        return f"{self.train:,} training images, {self.valid:,} validation images and {self.test:,} test images, {size}"
 
     @property
     def limits(self) -> str:
-        """The limits of networks in words."""
+        """Description of the limits of networks."""
         nodes = f"{self.nodes} + {max(1, self.nodes // 2)} nodes"
-        return f"networks of at most {nodes}, {self.parameters:,} parameters and {self.flops:,} operations an image"
+        return f"networks of at most {nodes}, {self.parameters:,} parameters and {self.flops:,} operations per image"
 
     @property
     def training(self) -> str:
-        """The training of a network in words."""
+        """Description of the training of a network."""
         return f"a step is {self.cycle} in batches of {self.batch} to {BATCH_SIZES[-1]}, N = {self.steps}"
 
     @property
     def cycle(self) -> str:
-        """A step in words."""
+        """Description of a step."""
         return f"one cycle of {self.epochs} epoch{'s' * (self.epochs > 1)}"
 
     def __str__(self) -> str:
@@ -82,12 +82,12 @@ class Scale:
 
 @functools.cache  # read once in each process
 def load_images(dataset: str, scale: Scale) -> Images:
-    """Some images of a set, always the same ones."""
+    """Some images of a dataset, always the same ones."""
     from manyarms import ManyarmsWarning
     from manyarms.bench.problems.images import Images
     from manyarms.networks import data
 
-    with warnings.catch_warnings(action="ignore", category=ManyarmsWarning):  # that it is a subset: the scale is printed anyway
+    with warnings.catch_warnings(action="ignore", category=ManyarmsWarning):  # that it is a subset
         everything = data.load(dataset, n_valid=scale.valid)
     rng = np.random.default_rng(0)
     arrays: list[Any] = []
@@ -95,14 +95,14 @@ def load_images(dataset: str, scale: Scale) -> Images:
         x, y = getattr(everything, f"x_{part}"), getattr(everything, f"y_{part}")
         wanted = getattr(scale, part)
         if wanted > len(y):
-            raise SystemExit(f"{dataset} has {len(y):,} images to {part} on, {wanted:,} were asked for")
+            raise SystemExit(f"{dataset} has only {len(y):,} {part} images. Choose at most this many instead of {wanted:,}.")
         chosen = rng.permutation(len(y))[:wanted]
         arrays += [shrunk(x[chosen], scale.shrink), y[chosen]]
     return Images(*arrays)
 
 
 def shrunk(x: Any, factor: int) -> Any:
-    """Images whose height and width are divided by a factor: the means of squares, what is left at the edges dropped."""
+    """Images whose height and width are divided by a factor, by averaging squares. Remainders at the edges are dropped."""
     x = x[..., None] if x.ndim == 3 else x
     rows, height, width = len(x), x.shape[1] // factor, x.shape[2] // factor
     x = x[:, : height * factor, : width * factor].astype(np.float32)
@@ -110,7 +110,7 @@ def shrunk(x: Any, factor: int) -> Any:
 
 
 def make_classifier(dataset: str, scale: Scale, warm: bool = True) -> Classifier:
-    """The function of a study on a set of images."""
+    """The training function of a study on a dataset."""
     import manyarms as ma
     from manyarms import networks
 

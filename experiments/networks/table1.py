@@ -1,8 +1,8 @@
-"""The Mutant-UCB paper's table 1 in shape, at a scale for two cores: strategies search for networks with equal budgets.
+"""Table 1 of the Mutant-UCB paper at a scale for two cores: strategies search for networks with equal budgets.
 
 Mutant-UCB, AdaptiveMutantUCB, random search, an evolutionary algorithm and Hyperband have T steps each on subsets of MNIST,
-Fashion-MNIST, CIFAR-10 and MRBI. With --cold, Mutant-UCB also runs with mutants that begin with fresh weights. Needs the data
-folder (MANYARMS_DATA), torch and, for the plot, matplotlib.
+Fashion-MNIST, CIFAR-10 and MRBI. With --cold, Mutant-UCB also runs with mutants that start with fresh weights. Needs the data
+directory (MANYARMS_DATA, or the user's data directory), torch and, for the plot, matplotlib.
 
     python experiments/networks/table1.py run --cold
     python experiments/networks/table1.py table
@@ -13,8 +13,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from heats import Entrant, Heat, command_line, run_heats
-from results import Found, Results
+from results import Found, load
+from runs import Method, Run, command_line, execute_runs
 from scale import TITLES, Scale
 from summaries import common, draw_curves, markdown, mean, mean_curve, percent, steps_until
 
@@ -28,59 +28,59 @@ PAPER = {  # models tested and accuracies in %, on CIFAR-10, MRBI and SVHN
     "MutantUCB": ("3,399 to 3,471", "79.5 / 80.5 / 92.4"),
 }
 
-AllFound = Mapping[tuple[str, str], Sequence[Found]]  # by set and entrant
+AllFound = Mapping[tuple[str, str], Sequence[Found]]  # by dataset and method
 
 
-def entrants(scale: Scale, cold: bool) -> list[Entrant]:
-    """The paper's settings; of K, its share of the models that T steps train to the end: one half."""
+def methods(scale: Scale, cold: bool) -> list[Method]:
+    """The settings of the paper. K is half of the models that T steps train to the end, as in the paper."""
     mutant = {"exploration": 0.05, "initial": max(2, scale.budget // (2 * scale.steps))}
-    plain = [Entrant(name, name, mutant if name == "MutantUCB" else {}) for name in STRATEGIES]
-    return plain + [Entrant(COLD, "MutantUCB", mutant, warm=False)] * cold
+    plain = [Method(name, name, mutant if name == "MutantUCB" else {}) for name in STRATEGIES]
+    return plain + [Method(COLD, "MutantUCB", mutant, warm=False)] * cold
 
 
 def report(found: AllFound, datasets: Sequence[str], budget: int) -> None:
-    """Accuracies, models tested, time, and what inheriting weights is worth."""
+    """Print accuracies, models tested, times, and the value of inheriting weights."""
     names = [name for name in (*STRATEGIES, COLD) if any((dataset, name) in found for dataset in datasets)]
-    heats = {name: [found.get((dataset, name), []) for dataset in datasets] for name in names}
+    runs = {name: [found.get((dataset, name), []) for dataset in datasets] for name in names}
     titles = [TITLES[dataset] for dataset in datasets]
     n_seeds = sorted({len(some) for some in found.values()})
     paper = {name: PAPER.get(name, ("", "")) for name in names}
-    accuracies = [(name, *(percent([heat.test for heat in some]) for some in heats[name]), paper[name][1]) for name in names]
-    models = [(name, *(mean([heat.models for heat in some]) for some in heats[name]), paper[name][0]) for name in names]
-    seconds = [(name, *(mean([heat.seconds for heat in some]) for some in heats[name])) for name in names]
+    accuracies = [(name, *(percent([run.test for run in some]) for some in runs[name]), paper[name][1]) for name in names]
+    models = [(name, *(mean([run.models for run in some]) for some in runs[name]), paper[name][0]) for name in names]
+    seconds = [(name, *(mean([run.seconds for run in some]) for some in runs[name])) for name in names]
     print(f"\nTest accuracy of the recommended network in %, {' to '.join(map(str, n_seeds))} seeds:\n")
     print(markdown(("", *titles, "paper: CIFAR-10 / MRBI / SVHN"), accuracies))
-    print(f"\n{verdict(found, datasets)}\n\nModels tested:\n")
+    print(f"\n{best_by_dataset(found, datasets)}\n\nModels tested:\n")
     print(markdown(("", *titles, "paper"), models))
-    print("\nSeconds of a heat, on one core:\n")
+    print("\nSeconds per run, on one core:\n")
     print(markdown(("", *titles), seconds))
-    print(f"\nFailed pulls: {sum(heat.failed for some in found.values() for heat in some)}.")
+    print(f"\nFailed pulls: {sum(run.failed for some in found.values() for run in some)}.")
     if COLD in names:
-        print("\nSteps until the validation accuracy that Mutant-UCB with cold mutants has in the end, seed by seed:\n")
+        print("\nSteps until the final validation accuracy of Mutant-UCB with cold mutants, seed by seed:\n")
         columns = ("", "accuracy, %", "reached warm", "warm steps", "cold steps", "warm in fewer")
         print(markdown(columns, warmth(found, datasets)))
-        print("\nThe same of the means over the seeds, as drawn:\n")
+        print("\nThe same for the mean curves over seeds, as drawn:\n")
         print(markdown(("", "accuracy, %", "warm steps", "cold steps"), mean_warmth(found, datasets, budget)))
 
 
-def verdict(found: AllFound, datasets: Sequence[str]) -> str:
-    """Who is best on each set, by the mean of the test accuracy."""
+def best_by_dataset(found: AllFound, datasets: Sequence[str]) -> str:
+    """The best strategy on each dataset, by mean test accuracy."""
     leaders = {}
     for dataset in datasets:
-        tests = {name: [heat.test for heat in found.get((dataset, name), [])] for name in STRATEGIES}
+        tests = {name: [run.test for run in found.get((dataset, name), [])] for name in STRATEGIES}
         means = {name: common.mean_and_error(some)[0] for name, some in tests.items() if some}
         leaders[TITLES[dataset]] = max(means, key=means.__getitem__)
     ours = sum(name in OURS for name in leaders.values())
     words = ", ".join(f"{title}: {name}" for title, name in leaders.items())
-    return f"Best in the mean: {words}. {' or '.join(OURS)} on {ours} of {len(leaders)}."
+    return f"Best on average: {words}. {' or '.join(OURS)} on {ours} of {len(leaders)}."
 
 
 def warmth(found: AllFound, datasets: Sequence[str]) -> list[tuple[object, ...]]:
-    """A row for each set: how soon warm mutants reach what cold ones have in the end, over the seeds that have both."""
+    """For each dataset, how soon warm mutants reach the final accuracy of cold ones, over the seeds that have both."""
     rows: list[tuple[object, ...]] = []
     for dataset in datasets:
-        warm = {heat.seed: heat.curve for heat in found.get((dataset, "MutantUCB"), [])}
-        cold = {heat.seed: heat.curve for heat in found.get((dataset, COLD), [])}
+        warm = {run.seed: run.curve for run in found.get((dataset, "MutantUCB"), [])}
+        cold = {run.seed: run.curve for run in found.get((dataset, COLD), [])}
         seeds = sorted(warm.keys() & cold.keys())
         ends = [cold[seed][-1] for seed in seeds]
         pairs = [(steps_until(warm[seed], level), steps) for seed, (steps, level) in zip(seeds, ends, strict=True)]
@@ -93,10 +93,10 @@ def warmth(found: AllFound, datasets: Sequence[str]) -> list[tuple[object, ...]]
 
 
 def mean_warmth(found: AllFound, datasets: Sequence[str], budget: int) -> list[tuple[object, ...]]:
-    """A row for each set: after how many steps the mean of the warm searches is where that of the cold ones ends."""
+    """For each dataset, the steps until the mean curve of warm searches reaches the end of the mean curve of cold ones."""
     rows: list[tuple[object, ...]] = []
     for dataset in datasets:
-        kinds = [[heat.curve for heat in found.get((dataset, name), [])] for name in ("MutantUCB", COLD)]
+        kinds = [[run.curve for run in found.get((dataset, name), [])] for name in ("MutantUCB", COLD)]
         if all(kinds):
             warm, cold = (mean_curve(curves, budget) for curves in kinds)
             level = cold[-1][1]
@@ -105,11 +105,11 @@ def mean_warmth(found: AllFound, datasets: Sequence[str], budget: int) -> list[t
 
 
 def draw(found: AllFound, datasets: Sequence[str], budget: int) -> None:
-    """A panel for each set."""
+    """Draw a panel for each dataset."""
     figure, axes = common.panels(len(datasets), width=3.3, height=3.8)
     for axis, dataset in zip(axes, datasets, strict=True):
         names = [name for name in (*STRATEGIES, COLD) if (dataset, name) in found]
-        draw_curves(axis, {name: [heat.curve for heat in found[dataset, name]] for name in names}, budget)
+        draw_curves(axis, {name: [run.curve for run in found[dataset, name]] for name in names}, budget)
         axis.set(title=TITLES[dataset])
     axes[0].set(ylabel="validation accuracy of the\nrecommended network, best so far (%)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(6, 2 * len(datasets)))
@@ -117,19 +117,19 @@ def draw(found: AllFound, datasets: Sequence[str], budget: int) -> None:
 
 
 def main() -> None:
-    """Run the heats, or report what they gave."""
+    """Execute the runs, or report their results."""
     parser = command_line(__doc__, "networks-table1", seeds=3)
     run = parser.get_default("run")
-    run.add_argument("--cold", action="store_true", help="also Mutant-UCB whose mutants begin with fresh weights")
-    run.add_argument("--sets", nargs="+", choices=TITLES, default=list(TITLES), metavar="set", help="only these")
+    run.add_argument("--cold", action="store_true", help="also run Mutant-UCB with mutants that start with fresh weights")
+    run.add_argument("--sets", nargs="+", choices=TITLES, default=list(TITLES), metavar="name", help="datasets (default: all)")
     arguments = parser.parse_args()
-    results = Results(arguments.results)
     if arguments.command == "run":
         scale = Scale.of(arguments)
-        runs = itertools.product(range(arguments.seeds), arguments.sets, entrants(scale, arguments.cold))
-        run_heats([Heat(dataset, entrant, seed) for seed, dataset, entrant in runs], scale, results, arguments.workers)
+        chosen = itertools.product(range(arguments.seeds), arguments.sets, methods(scale, arguments.cold))
+        runs = [Run(dataset, method, seed) for seed, dataset, method in chosen]
+        execute_runs(runs, scale, arguments.results, arguments.workers)
         return
-    scale, found = results.scale(), results.found()
+    scale, found = load(arguments.results)
     datasets = [dataset for dataset in TITLES if any(key[0] == dataset for key in found)]
     print(f"Scale: {scale}.")
     report(found, datasets, scale.budget)

@@ -1,7 +1,8 @@
-"""The Mutant-UCB paper's table 2 at a scale for two cores: how little Mutant-UCB depends on its exploration E, on MNIST.
+"""Table 2 of the Mutant-UCB paper at a scale for two cores: how little Mutant-UCB depends on its exploration E, on MNIST.
 
-∞-UCB-E beside it has no limit N of the steps of a network, as in the paper. K, the number of random networks to begin with, has
-the paper's share of T for both. Needs the data folder (MANYARMS_DATA), torch and, for the plot, matplotlib.
+∞-UCB-E, for comparison, has no limit N on the steps of a network, as in the paper. K, the number of initial random networks,
+is the same share of T as in the paper. Needs the data directory (MANYARMS_DATA, or the user's data directory), torch and, for
+the plot, matplotlib.
 
     python experiments/networks/table2.py run
     python experiments/networks/table2.py table
@@ -11,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heats import Entrant, Heat, command_line, run_heats
-from results import Found, Results
+from results import Found, load
+from runs import Method, Run, command_line, execute_runs
 from scale import Scale
 from summaries import common, draw_curves, markdown, mean, percent
 
@@ -26,41 +27,41 @@ PAPER = {  # by E: models tested, and accuracy in %
 
 
 def label(strategy: str, exploration: float) -> str:
-    """The name of an entrant."""
+    """The name of a method."""
     return f"{strategy} E={exploration:g}"
 
 
-def entrants(scale: Scale) -> list[Entrant]:
-    """The paper's K: 3,000 of 10,000 steps for ∞-UCB-E; for Mutant-UCB half of the models that T steps train to the end."""
+def methods(scale: Scale) -> list[Method]:
+    """The methods, with K as in the paper: 3 of 10 steps for ∞-UCB-E, half of the models that T steps train for Mutant-UCB."""
     own = {
         "InfiniteUCBE": {"initial": 3 * scale.budget // 10, "max_steps": None},
         "MutantUCB": {"initial": max(2, scale.budget // (2 * scale.steps))},
     }
     return [
-        Entrant(label(strategy, exploration), strategy, {**own[strategy], "exploration": exploration})
+        Method(label(strategy, exploration), strategy, {**own[strategy], "exploration": exploration})
         for exploration in EXPLORATIONS
         for strategy in STRATEGIES
     ]
 
 
 def report(found: Mapping[tuple[str, str], Sequence[Found]]) -> None:
-    """A table for each strategy."""
+    """Print a table for each strategy."""
     columns = ("", "models tested", "test accuracy in %", "paper: models", "paper: accuracy")
     for strategy in STRATEGIES:
         rows = []
         for exploration, (models, accuracy) in zip(EXPLORATIONS, PAPER[strategy], strict=True):
-            heats = found.get((DATASET, label(strategy, exploration)), [])
-            ours = mean([heat.models for heat in heats]), percent([heat.test for heat in heats])
+            runs = found.get((DATASET, label(strategy, exploration)), [])
+            ours = mean([run.models for run in runs]), percent([run.test for run in runs])
             rows.append((f"E = {exploration:g}", *ours, f"{models:,}", accuracy))
         print(f"\n{strategy}, {max(map(len, found.values()))} seeds:\n\n{markdown(columns, rows)}")
 
 
 def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
-    """A panel for each strategy, a curve for each E, on one scale."""
+    """Draw a panel for each strategy with a curve for each E, on the same axes."""
     figure, axes = common.panels(2, width=4.2)
     for axis, strategy in zip(axes, STRATEGIES, strict=True):
-        heats = {f"E = {e:g}": found.get((DATASET, label(strategy, e)), []) for e in EXPLORATIONS}
-        draw_curves(axis, {name: [heat.curve for heat in some] for name, some in heats.items() if some}, budget)
+        runs = {f"E = {e:g}": found.get((DATASET, label(strategy, e)), []) for e in EXPLORATIONS}
+        draw_curves(axis, {name: [run.curve for run in some] for name, some in runs.items() if some}, budget)
         axis.set(title=strategy, ylabel="validation accuracy, best so far (%)")
         axis.legend(fontsize=7, loc="lower right")
     limits = [limit for axis in axes for limit in axis.get_ylim()]
@@ -70,17 +71,17 @@ def draw(found: Mapping[tuple[str, str], Sequence[Found]], budget: int) -> None:
 
 
 def main() -> None:
-    """Run the heats, or report what they gave."""
+    """Execute the runs, or report their results."""
     arguments = command_line(__doc__, "networks-table2", seeds=3).parse_args()
-    results = Results(arguments.results)
     if arguments.command == "run":
         scale = Scale.of(arguments)
-        heats = [Heat(DATASET, entrant, seed) for seed in range(arguments.seeds) for entrant in entrants(scale)]
-        run_heats(heats, scale, results, arguments.workers)
+        runs = [Run(DATASET, method, seed) for seed in range(arguments.seeds) for method in methods(scale)]
+        execute_runs(runs, scale, arguments.results, arguments.workers)
         return
-    print(f"Scale: {results.scale()}.")
-    report(results.found())
-    draw(results.found(), results.scale().budget)
+    scale, found = load(arguments.results)
+    print(f"Scale: {scale}.")
+    report(found)
+    draw(found, scale.budget)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How much a search may spend, in all, over all runs of the script."""
+"""How much a search may spend in total, over all runs of the script."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from . import checks
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget:
-    """Totals that end a search, whichever is reached first. Run again with more, and it goes on.
+    """Totals that end a search; the first one that is reached ends it. With larger totals, the search continues.
 
     Args:
-        steps: steps of training.
-        seconds: time spent in pulls, all workers added up; a number, or text such as "8h".
-        cost: the sum of the "cost" that pulls report.
+        steps: Steps of training.
+        seconds: Time spent in pulls, summed over all workers: a number, or text such as "8h".
+        cost: Sum of the "cost" that pulls return.
 
     >>> Budget(seconds="2h").seconds
     7200.0
@@ -41,20 +41,20 @@ class Budget:
 
     @classmethod
     def of(cls, value: int | str | Budget) -> Budget:
-        """A whole number means steps; text such as "8h" means time in pulls."""
+        """A budget from a number of steps, or from text such as "8h", which is time spent in pulls."""
         if isinstance(value, Budget):
             return value
         return cls(seconds=value) if isinstance(value, str) else cls(steps=value)
 
     def allows(self, seconds: float, cost: float) -> bool:
-        """Whether more may be spent; steps are the strategy's to count."""
+        """Whether more may be spent. Steps are not checked, because the strategy counts them."""
         return (self.seconds is None or seconds < float(self.seconds)) and (self.cost is None or cost < self.cost)
 
     def as_json(self) -> dict[str, Any]:
-        """The limits in seconds and cost that there are; steps are the strategy's to keep."""
+        """The limits in seconds and cost that are set. Steps are not included, because the strategy keeps them."""
         named = {"seconds": self.seconds, "cost": self.cost}
         return {name: limit for name, limit in named.items() if limit is not None}
 
     def beyond_steps(self) -> Budget | None:
-        """The limits that are not steps, if there are any."""
+        """The limits in seconds and cost; None if neither is set."""
         return None if self.seconds is None and self.cost is None else Budget(seconds=self.seconds, cost=self.cost)

@@ -1,4 +1,4 @@
-"""Checks of arguments: each returns the value, or raises an error that names the argument, the rule and what was given."""
+"""Argument checks. Each returns the value, or raises an error that names the argument, the rule and the value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BYTES = {
 
 
 def between(name: str, value: float, low: float, high: float = math.inf) -> float:
-    """A real number in [low, high] that is not infinite."""
+    """A finite number in [low, high]."""
     number = _number(name, value)
     if not low <= number <= high:  # written this way round so that NaN fails too
         raise ValueError(f"{name} must be {_range(low, high)}, got {value!r}")
@@ -37,7 +37,7 @@ def between(name: str, value: float, low: float, high: float = math.inf) -> floa
 
 
 def positive(name: str, value: float) -> float:
-    """A real number above 0 that is not infinite."""
+    """A finite number above 0."""
     number = finite(name, value)
     if number <= 0:
         raise ValueError(f"{name} must be above 0, got {value!r}")
@@ -45,7 +45,7 @@ def positive(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float) -> float:
-    """A real number that is neither NaN nor infinite."""
+    """A number that is neither NaN nor infinite."""
     number = _number(name, value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
@@ -62,7 +62,7 @@ def whole(name: str, value: int, low: int | None = None) -> int:
 
 
 def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
-    """Two numbers, the first below the second, at a distance that is not infinite."""
+    """Two numbers, the first below the second, whose difference is finite."""
     try:
         low, high = value
     except (TypeError, ValueError):
@@ -74,14 +74,14 @@ def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
 
 
 def flag(name: str, value: bool) -> bool:
-    """True or False, and nothing that only looks like it."""
+    """True or False; no other value, such as 1, is accepted."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return value
 
 
 def one_of(name: str, value: str, options: Collection[str]) -> str:
-    """One of a few words."""
+    """One of the given words."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
     return value
@@ -112,7 +112,7 @@ def size(name: str, value: int | str) -> int:
 
 
 def path(name: str, value: str | os.PathLike[str]) -> str:
-    """A path of a file or directory as text: not blank, and without NUL characters, which no file system takes."""
+    """The path of a file or directory as text: not blank, and without NUL characters, which no file system allows."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a path, got {value!r}")
@@ -122,12 +122,12 @@ def path(name: str, value: str | os.PathLike[str]) -> str:
 
 
 def function(name: str, value: Called, *arguments: str) -> Called:
-    """Something that can be called with these arguments by position. What shows no signature, as some built-ins, is trusted."""
+    """A function that can be called with these positional arguments. Built-ins without a signature are not checked."""
     rule = f"{name} must be callable as {name}({', '.join(arguments)}), got {value!r}"
     if not callable(value):
         raise TypeError(rule)
     try:
-        signature = inspect.signature(value, follow_wrapped=False)  # a wrapper may pass on other arguments than it takes
+        signature = inspect.signature(value, follow_wrapped=False)  # a wrapper may take other arguments than what it wraps
     except (TypeError, ValueError):
         return value
     try:
@@ -142,7 +142,7 @@ def _number(name: str, value: float) -> float:
         raise TypeError(f"{name} must be a number, got {value!r}")
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond the largest float
+    except OverflowError:  # an integer above the largest float
         return math.inf if value > 0 else -math.inf
 
 

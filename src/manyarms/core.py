@@ -1,4 +1,4 @@
-"""The records every layer shares: an arm, a pull of it, and what came of the pull."""
+"""The records that every layer shares: an arm, a pull of it, and the outcome of the pull."""
 
 from __future__ import annotations
 
@@ -32,33 +32,34 @@ class Pull:
 
     @property
     def steps(self) -> int:
-        """How many steps of training this pull is."""
+        """Number of steps to train: `stop - start`."""
         return self.stop - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a pull. `reward` is as the user's function returned it; None means the pull failed, and `reason` says why.
+    """The outcome of a pull. If it failed, `reward` is None and `reason` says why.
 
     Args:
-        pull: the pull that ended.
-        reward: the reward in the user's own direction and scale.
-        reason: why it failed, in one line.
-        details: the traceback of a failure, if there was one.
-        seconds: time the training took, retraining of a lost checkpoint included.
-        cost: what the function said it cost, if it did.
-        metrics: the other numbers the function returned.
-        curve: the rewards it reported on the way.
-        checkpoint: the name of the checkpoint it saved.
-        size: the bytes of that checkpoint, or of the one that found no room.
-        damaged: the checkpoint that could not be loaded; the pull must be run again without it.
-        unsaved: why there is no checkpoint although the function saved one.
-        inherited: it used the saved state of the arm it was mutated from.
-        attempts: how often the pull was started.
-        retrained: steps trained again because a checkpoint was lost.
-        attributes: What the function returned besides numbers, such as text and lists, as JSON. No decision uses it.
-        left_out: The attributes that could not be kept, and why.
-        stopped_early: A time limit ended the pull at one of its reports, before it had trained all its steps.
+        pull: The pull that ended.
+        reward: The reward as the training function returned it, not turned by the direction of the study.
+        reason: Why the pull failed, in one line.
+        details: The traceback of a failure, if there was one.
+        seconds: Time that the training took, including training a lost checkpoint again.
+        cost: The cost that the function returned, if any.
+        metrics: The other numbers that the function returned.
+        curve: The rewards that the function reported during the pull.
+        checkpoint: The name of the checkpoint that the pull saved.
+        size: The size in bytes of that checkpoint, or of the one that did not fit.
+        damaged: The checkpoint that could not be loaded. The pull must be run again without it.
+        unsaved: Why there is no checkpoint although the function saved one.
+        inherited: Whether it used the saved state of the arm that its arm was mutated from.
+        attempts: How many times the pull was started.
+        retrained: Steps trained again because a checkpoint was lost.
+        attributes: Values other than numbers that the function returned, such as text and lists, as JSON. No decision uses
+            them.
+        left_out: The attributes that could not be stored, and why.
+        stopped_early: Whether a time limit ended the pull at one of its reports, before it had trained all its steps.
     """
 
     pull: Pull
@@ -81,6 +82,11 @@ class Outcome:
     stopped_early: bool = False
 
 
+def sign_of(direction: str) -> float:
+    """1 if rewards are maximized, -1 if they are minimized: times this, larger is better."""
+    return 1.0 if direction == "maximize" else -1.0
+
+
 def new_study_id() -> str:
-    """An id that no other study has: it tells studies of the same name apart."""
+    """A random id, which distinguishes studies with the same name."""
     return secrets.token_hex(8)

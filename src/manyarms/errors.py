@@ -1,26 +1,34 @@
-"""What can go wrong, in the user's words. Wrong arguments are `ValueError` and `TypeError` instead."""
+"""The errors and warnings of the library. Wrong arguments raise `ValueError` or `TypeError` instead."""
 
 from __future__ import annotations
 
 
 class ManyarmsError(Exception):
-    """The root of the library's own errors."""
+    """Base class of all errors of the library."""
 
 
 class StudyLocked(ManyarmsError):
-    """Another process is writing this study, or another object of this process."""
+    """Another process, or another object in this process, is writing the study."""
 
 
 class StudyMismatch(ManyarmsError):
-    """A stored study was made with other arguments than those given now."""
+    """The stored study was made with arguments that differ from those given now.
+
+    Attributes:
+        setting: Name of the setting that differs; None if it is not a single one.
+    """
+
+    def __init__(self, *args: object, setting: str | None = None) -> None:
+        super().__init__(*args)
+        self.setting = setting
 
 
 class StudyNotFound(ManyarmsError):
-    """The storage holds no study of this name."""
+    """The storage has no study with this name."""
 
 
 class StudyClosed(ManyarmsError):
-    """The study was closed, so that nothing more can be asked for or recorded."""
+    """The study is closed, so nothing more can be asked for or recorded."""
 
 
 class StorageError(ManyarmsError):
@@ -28,11 +36,11 @@ class StorageError(ManyarmsError):
 
 
 class SchemaError(StorageError):
-    """The storage was written by a version of the library with another table layout."""
+    """The storage was written by a version of the library that uses another table layout."""
 
 
 class OldLayout(SchemaError):
-    """The storage was written by an older version: it must be upgraded before it can be read."""
+    """The storage was written by an older version, and must be upgraded before it can be read."""
 
 
 class NoResult(ManyarmsError):
@@ -40,7 +48,7 @@ class NoResult(ManyarmsError):
 
 
 class CheckpointLost(ManyarmsError):
-    """A saved model is missing or corrupt and was not retrained."""
+    """A saved model is missing or corrupt, and was not trained again."""
 
 
 class WorkerError(ManyarmsError):
@@ -48,4 +56,4 @@ class WorkerError(ManyarmsError):
 
 
 class ManyarmsWarning(UserWarning):
-    """Something the user should look at; the study goes on."""
+    """Something that the user should check. The study continues."""

@@ -1,22 +1,22 @@
-"""Text from elsewhere, made safe to print on a terminal, or to store."""
+"""Makes text from untrusted sources safe to print on a terminal, or to store."""
 
 from __future__ import annotations
 
 import unicodedata
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's categories of what a terminal obeys rather than shows: controls (C0 and C1), formats (such as overrides of the
-writing direction), lone surrogates, and separators of lines and paragraphs."""
+"""Unicode categories of characters that control a terminal instead of being shown: controls (C0 and C1), formats (such as
+overrides of the writing direction), lone surrogates, and separators of lines and paragraphs."""
 
 
 def safe_text(text: object, keep: str = "") -> str:
-    r"""The text with everything that a terminal would obey rather than show written as an escape.
+    r"""The text with all characters that control a terminal written as escapes.
 
-    Names, reasons and configs in a storage may be somebody else's, and could move the cursor or hide what is printed.
+    Names, reasons and configs in a storage may come from somebody else, and could move the cursor or hide what is printed.
 
     Args:
         text: What to show.
-        keep: Characters to leave as they are, such as "\n" where there may be several lines.
+        keep: Characters to leave unchanged, such as "\n" in text of several lines.
 
     >>> safe_text("\x1b[2Jall is well\x9b1m\u202e")
     '\\x1b[2Jall is well\\x9b1m\\u202e'
@@ -28,7 +28,7 @@ def safe_text(text: object, keep: str = "") -> str:
 
 
 def storable_text(text: str) -> str:
-    r"""Text that any database and page can hold: lone surrogates, as in names of files, and NUL are written as escapes.
+    r"""Text that any database and web page can hold: lone surrogates, as in file names, and NUL are written as escapes.
 
     >>> storable_text("caf\udce9.csv")
     'caf\\udce9.csv'

@@ -1,4 +1,4 @@
-"""The arithmetic, the file and the time limits of `benchmarks/uci.py`."""
+"""The tables, runs and time limits of `benchmarks/uci.py`."""
 # ruff: noqa: E402  (what it needs may not be installed)
 
 import sys
@@ -14,13 +14,16 @@ pytest.importorskip("psutil")
 pytest.importorskip("sklearn")
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from uci_race.results import Heat, Result, Results, read
+from uci_race.datasets import Split, Task
+from uci_race.results import LAYOUT, Run
+from uci_race.runs import failure_rows_of
 from uci_race.searches import Found, best_in_time
-from uci_race.sets import Task
 from uci_race.spaces import as_trial, suggest, to_scipy
 from uci_race.standings import Standings, page
 
 import manyarms as ma
+from manyarms.bench.runs.pool import Finished
+from manyarms.bench.runs.results import Results, read
 
 SPACE = ma.Space(
     rate=ma.Float(1e-3, 1, log=True),
@@ -31,17 +34,17 @@ SPACE = ma.Space(
 )
 
 
-def result(name, split, entrant, accuracy, **others):
-    told = {"limit": 60.0, "cores": 1, "status": "ok", "seconds": 59.0, "processor": 58.0, "version": "1", "note": ""}
-    return Result(**{"set": name, "split": split, "entrant": entrant, "accuracy": accuracy, **told, **others})
+def row(dataset, split, method, accuracy, **others):
+    usual = {"limit": 60.0, "cores": 1, "status": "ok", "seconds": 59.0, "processor": 58.0, "version": "1", "note": ""}
+    return {"dataset": dataset, "split": split, "method": method, "accuracy": accuracy, **usual, **others}
 
 
 def standings(table, splits=(0, 1)):
-    """Of sets, each with an accuracy for every entrant: the mean of two splits."""
+    """Standings from the mean accuracy of each method on each dataset, over two splits."""
     rows = [
-        result(name, split, entrant, accuracy + (0.01 if split else -0.01))
+        row(name, split, method, accuracy + (0.01 if split else -0.01))
         for name, accuracies in table.items()
-        for entrant, accuracy in accuracies.items()
+        for method, accuracy in accuracies.items()
         for split in splits
     ]
     return Standings.of(pd.DataFrame(rows))
@@ -58,26 +61,26 @@ def test_accuracies_are_means_over_the_splits():
     assert standings(THREE).accuracy.loc["one"].to_dict() == THREE["one"]
 
 
-def test_equal_accuracies_share_the_mean_of_their_places():
+def test_equal_accuracies_share_their_mean_rank():
     ranks = standings(THREE).ranks()
     assert ranks.loc["one"].to_dict() == {"ours": 1, "peer": 2.5, "other": 2.5}
     assert ranks.loc["two"].to_dict() == {"ours": 2, "peer": 1, "other": 3}
     assert ranks.loc["three"].to_dict() == {"ours": 2, "peer": 2, "other": 2}
 
 
-def test_a_duel_counts_sets_won_tied_and_lost():
+def test_a_duel_counts_datasets_won_tied_and_lost():
     assert standings(THREE).duel("ours", "peer") == (1, 1, 1)
     assert standings(THREE).duel("ours", "other") == (2, 1, 0)
 
 
-def test_sets_with_missing_heats_are_left_out():
-    heats = standings(THREE).heats
-    short = Standings.of(heats[~((heats["set"] == "two") & (heats["entrant"] == "peer") & (heats["split"] == 1))])
+def test_datasets_with_missing_runs_are_left_out():
+    runs = standings(THREE).runs
+    short = Standings.of(runs[~((runs["dataset"] == "two") & (runs["method"] == "peer") & (runs["split"] == 1))])
     assert short.left_out == ["two"] and sorted(short.accuracy.index) == ["one", "three"]
-    assert set(short.heats["set"]) == {"one", "three"}
+    assert set(short.runs["dataset"]) == {"one", "three"}
 
 
-def test_the_page_tells_means_errors_and_ranks_best_rank_first():
+def test_the_page_has_means_errors_and_ranks_best_rank_first():
     lines = page(standings(THREE), {"ours": "Ours"}, ["ours"]).splitlines()
     overall = [line for line in lines if "59.0 (59.0)" in line]
     assert [line.split(" | ")[0] for line in overall] == ["| Ours", "| peer", "| other"]
@@ -87,38 +90,30 @@ def test_the_page_tells_means_errors_and_ranks_best_rank_first():
     assert "| one | **90.00** | 80.00 | 80.00 |" in lines
 
 
-def test_a_page_of_nothing_that_can_be_compared_is_refused():
-    with pytest.raises(ValueError, match="one set at least"):
+def test_a_page_without_comparable_runs_is_refused():
+    with pytest.raises(ValueError, match="at least one dataset"):
         page(standings({"one": {"ours": 1.0}, "two": {"peer": 1.0}}), {}, [])
 
 
-def test_a_line_cut_short_is_run_again_and_the_file_goes_on(tmp_path):
-    file, heats = tmp_path / "uci.csv", [Heat("one", split, "ours") for split in range(3)]
-    with Results(file, 60, 1) as results:
-        results.append(result("one", 0, "ours", 0.9, note='odd, "note"'))
-        results.append(result("one", 1, "ours", 0.1, status="failed"))
-    with open(file, "a") as torn:
-        torn.write("one,2,ours,60.0,1,o")
-    assert len(read(file)) == 2
-    with Results(file, 60, 1) as results:
-        assert results.missing(heats) == heats[2:]
-        assert results.missing(heats, retry=True) == heats[1:]
-        results.append(result("one", 1, "ours", 0.8))
-        results.append(result("one", 2, "ours", 0.7))
-    assert sorted(read(file)["accuracy"]) == [0.7, 0.8, 0.9]  # the failed one was replaced
-    assert 'odd, "note"' in set(read(file)["note"])
+def test_stored_runs_are_skipped_and_other_limits_are_refused(tmp_path):
+    file, runs = tmp_path / "uci.parquet", [Run("one", split, "ours") for split in range(2)]
+    with Results(file, LAYOUT, {"limit": 60.0, "cores": 1}) as results:
+        results.add([row("one", 0, "ours", 0.9, note='odd, "note"')])
+    with Results(file, LAYOUT, {"limit": 60.0, "cores": 1}) as results:
+        assert results.keys() == {runs[0].key}
+    with pytest.raises(ValueError, match="cores = 1, not 2"):
+        Results(file, LAYOUT, {"limit": 60.0, "cores": 2})
+    assert read(file, LAYOUT)["note"].to_pylist() == ['odd, "note"']
 
 
-def test_results_of_other_limits_do_not_go_into_one_file(tmp_path):
-    with Results(tmp_path / "uci.csv", 60, 1) as results:
-        results.append(result("one", 0, "ours", 0.9))
-    with pytest.raises(ValueError, match="60 and 1, got 30 and 2"):
-        Results(tmp_path / "uci.csv", 30, 2)
-
-
-def test_two_runs_cannot_write_to_one_file(tmp_path):
-    with Results(tmp_path / "uci.csv", 60, 1), pytest.raises(ValueError, match="no other run"):
-        Results(tmp_path / "uci.csv", 60, 1)
+def test_a_failed_run_gets_the_accuracy_of_the_most_frequent_class(monkeypatch):
+    train, test = pd.DataFrame({"x": range(3)}), pd.DataFrame({"x": range(4)})
+    split = Split(train, np.array(["a", "b", "a"], dtype=object), test, np.array(["a", "a", "a", "b"], dtype=object))
+    monkeypatch.setattr("uci_race.datasets.split", lambda name, number: split)
+    finished = Finished(Run("one", 0, "forest"), None, "not finished after 150 seconds", 150.0)
+    (found,) = failure_rows_of(finished, {"limit": 60.0, "cores": 1})
+    assert (found["status"], found["accuracy"], found["note"]) == ("failed", 0.75, "not finished after 150 seconds")
+    assert found.keys() == set(LAYOUT.schema.names)
 
 
 def test_scikit_learn_draws_configs_of_the_space():
@@ -154,12 +149,12 @@ def broken(task, candidates):
     raise ArithmeticError("no more")
 
 
-def test_a_search_is_ended_when_its_time_is_over_and_its_best_is_kept():
+def test_a_search_is_ended_when_its_time_is_over_and_its_best_candidate_is_kept():
     now = iter([0.0, 0.0, 600.0])  # after each of the three that are found
     best, tried = best_in_time(improving, Task(None, None, seconds=600, cores=1, seed=0, began=0.0), None, now.__next__)
     assert best.config == {"depth": 3} and tried == 3
 
 
-def test_a_search_that_breaks_is_no_result():
+def test_a_search_that_fails_has_no_result():
     with pytest.raises(RuntimeError, match="no more"):
         best_in_time(broken, Task(None, None, seconds=600, cores=1, seed=0), None)

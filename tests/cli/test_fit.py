@@ -1,9 +1,10 @@
-"""`fit`: from a table to a model in a folder; and whatever may be wrong with the table or the folder."""
+"""`fit`: from a table to a model in a directory; and what may be wrong with the table or the directory."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,25 +47,26 @@ def fit(manyarms, table, monkeypatch):
     )
 
 
-def journal(folder="things-model"):
-    with ma.load_study(f"{folder}/study.db", "auto") as study:
+def journal(directory="things-model"):
+    with ma.load_study(f"{directory}/study.db", "auto") as study:
         return study.counts.pulls
 
 
-# -- what comes of it
+# -- results
 
 
-def test_a_fit_says_what_it_sees_and_what_came_of_it_and_writes_everything(fit, manyarms):
+def test_a_fit_prints_what_it_found_and_writes_everything(fit, manyarms):
     answer = fit()
     assert answer.code == 0, answer.err
     assert answer.err == ""
     lines = answer.out.splitlines()
     assert lines[0] == "things.csv: 90 rows, 4 columns"
-    assert lines[1] == "classification of kind, as it is text, by accuracy"
+    assert lines[1] == "Target kind: classification (text), scoring accuracy"
     assert lines[2].startswith("2 classes: ")
-    assert lines[3] == "72 rows to train on, 18 held out for the score"
+    assert lines[3] == "Training on 72 rows, 18 rows held out for testing"
     assert lines[5].split() == ["rank", "family", "score", "std", "steps", "seconds", "weight"]
-    assert "accuracy on 18 rows held out: " in answer.out
+    assert re.search(r"^Cross-validated accuracy: 0\.\d{4} \(.*; baseline 0\.\d{4}\)$", answer.out, re.MULTILINE)
+    assert re.search(r"^Held-out accuracy: [01]\.\d{4} \(18 rows\)$", answer.out, re.MULTILINE)
     assert {path.name for path in Path("things-model").iterdir()} >= set(FILES)
     snippet = Path("things-model/snippet.py").read_text()
     assert answer.out.endswith(snippet) and len(snippet.splitlines()) == 3
@@ -88,7 +90,7 @@ def test_the_snippet_runs(fit):
     assert "Name: kind, Length: 90" in answer.stdout
 
 
-def test_the_model_is_the_same_from_the_folder_as_in_python(fit):
+def test_the_saved_model_predicts_like_the_estimator(fit):
     fit("--holdout", 0)
     model = load_model("things-model")
     assert model.facts.rows == {"trained on": 90, "held out": 0} and model.facts.scores["held out"] is None
@@ -97,9 +99,9 @@ def test_the_model_is_the_same_from_the_folder_as_in_python(fit):
 
 
 def test_numbers_are_learned_too(fit):
-    answer = fit("--metric", "neg_mean_absolute_error", target="weight")
+    answer = fit("--scoring", "neg_mean_absolute_error", target="weight")
     assert answer.code == 0, answer.err
-    assert answer.out.splitlines()[1] == "regression of weight, as it is a number, by neg_mean_absolute_error"
+    assert answer.out.splitlines()[1] == "Target weight: regression (numbers), scoring neg_mean_absolute_error"
     assert "chart-predicted-against-actual" in Path("things-model/report.html").read_text()
 
 
@@ -107,8 +109,8 @@ def test_a_few_rows_are_enough_and_none_are_held_out(fit, place):
     make_table(12).to_csv(place / "few.csv", index=False)
     answer = fit(data="few.csv")
     assert answer.code == 0
-    assert answer.err == "manyarms: only 12 rows: none are held out, so the only score is that of the search\n"
-    assert "held out:" not in answer.out
+    assert answer.err == "manyarms: Only 12 rows: none are held out, so the only score is the cross-validated one.\n"
+    assert "held out" not in answer.out and "Held-out" not in answer.out
 
 
 def test_without_plotly_all_but_the_report_is_written(fit, monkeypatch):
@@ -117,30 +119,30 @@ def test_without_plotly_all_but_the_report_is_written(fit, monkeypatch):
     monkeypatch.setattr(charts, "available", lambda: False)
     answer = fit()
     assert answer.code == 0
-    assert answer.err == 'manyarms: no report.html, which needs plotly: pip install "manyarms[report]"\n'
+    assert answer.err == 'manyarms: There is no report.html, because plotly is not installed: pip install "manyarms[report]"\n'
     assert sorted(path.name for path in Path("things-model").iterdir() if path.name in FILES) == sorted(
         set(FILES) - {"report.html"}
     )
 
 
-# -- going on
+# -- resuming
 
 
-def test_run_again_it_says_that_it_is_done_and_writes_the_results_again(fit):
+def test_a_finished_fit_only_writes_its_results_again(fit):
     fit()
     before, pulls = json.loads(Path("things-model/model.json").read_text()), journal()
     for name in ("leaderboard.csv", "report.html", "snippet.py"):
         Path("things-model", name).unlink()
     answer = fit(budget=3)
     assert answer.code == 0
-    assert "the search was finished before, after 4 steps" in answer.out
+    assert "The search was already finished after 4 steps." in answer.out
     assert journal() == pulls
     after = json.loads(Path("things-model/model.json").read_text())
     assert after["scores"] == before["scores"] and after["members"] == before["members"]
     assert {path.name for path in Path("things-model").iterdir()} >= set(FILES)
 
 
-def test_a_model_that_is_lost_is_put_together_again(fit):
+def test_a_lost_model_is_written_again(fit):
     fit()
     Path("things-model/model.joblib").unlink()
     answer = fit()
@@ -149,31 +151,32 @@ def test_a_model_that_is_lost_is_put_together_again(fit):
 
 
 @pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
-def test_a_larger_budget_goes_on_and_so_does_time(fit):
+def test_a_larger_budget_or_more_time_continues_the_search(fit):
     fit()
     answer = fit(budget=6)
-    assert answer.code == 0 and "finished before" not in answer.out
+    assert answer.code == 0 and "already finished" not in answer.out
     assert journal() == 6
-    assert "finished before" not in fit("--time", "1s", budget=None).out
+    assert "already finished" not in fit("--time", "1s", budget=None).out
     pulls = journal()
     assert pulls >= 6
-    assert "finished before" in fit("--time", "0.5s", budget=None).out
+    assert "already finished" in fit("--time", "0.5s", budget=None).out
     assert journal() == pulls
 
 
-def test_another_search_in_the_same_folder_is_refused(fit, place):
+def test_another_search_in_the_same_directory_is_refused(fit, place):
     assert fit().code == 0
     make_table(91).to_csv(place / "others.csv", index=False)
     for more, known, words in [
-        ([], {"target": "colour"}, "on other data, or for another target"),
-        ([], {"data": "others.csv"}, "on other data, or for another target"),
+        ([], {"target": "colour"}, "on other data or for another target"),
+        ([], {"data": "others.csv"}, "on other data or for another target"),
         ([], {"target": "size"}, "holds a search "),
-        (["--metric", "f1_macro"], {}, "by another metric"),
+        (["--scoring", "f1_macro"], {}, "with another scoring"),
+        (["--metric", "f1_macro"], {}, "with another scoring"),
         (["--seed", 1], {}, "with another seed"),
     ]:
         answer = fit("--out", "things-model", *more, **known)
         assert answer.code == 1 and answer.err.startswith("manyarms: things-model holds a search ")
-        assert words in answer.err and "give another --out" in answer.err and answer.err.count("\n") == 1
+        assert words in answer.err and "Choose another --out" in answer.err and answer.err.count("\n") == 1
     assert journal() == 4
 
 
@@ -190,7 +193,7 @@ def has_pulls(number):
 
 
 @pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
-def test_killed_in_the_middle_it_goes_on(fit, manyarms):
+def test_a_killed_fit_resumes(fit, manyarms):
     process = start("--budget", 100_000)
     assert wait_until(lambda: has_pulls(3))
     process.send_signal(signal.SIGKILL)
@@ -211,17 +214,17 @@ def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
-    assert "Traceback" not in err and "written to things-model" in out
+    assert "Traceback" not in err and "to things-model. To use the model:" in out
     assert manyarms("predict", "things-model", "things.csv").code == 0
     pulls = journal()
-    assert "finished before" not in fit(budget=pulls + 1).out
+    assert "already finished" not in fit(budget=pulls + 1).out
     assert journal() == pulls + 1
 
 
-# -- tables that are odd
+# -- irregular tables
 
 
-def test_the_oddest_of_tables_is_learned_and_predicted(fit, manyarms, place):
+def test_a_very_irregular_table_is_learned_and_predicted(fit, manyarms, place):
     n = 90
     odd = {
         'it\'s "quoted", [really]\n<b>': np.arange(n) % 7,
@@ -241,7 +244,7 @@ def test_the_oddest_of_tables_is_learned_and_predicted(fit, manyarms, place):
     make_table(n, **odd).to_csv(place / "odd.csv", index=False)
     answer = fit("--families", "linear", "tree", "boosting", "lightgbm", "xgboost", data="odd.csv", budget=6)
     assert answer.code == 0, answer.err
-    assert answer.err.splitlines() == ["manyarms: columns without a name are called 'Unnamed: 5'"]
+    assert answer.err.splitlines() == ["manyarms: Columns without a name are called 'Unnamed: 5'."]
     status = manyarms("status", "odd-model/study.db", "--json").data[0]
     assert status["failed"] == 0, status
     answer = manyarms("predict", "odd-model", "odd.csv", "--proba")
@@ -250,7 +253,7 @@ def test_the_oddest_of_tables_is_learned_and_predicted(fit, manyarms, place):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "<script>alert(1)" not in page
 
 
-def test_ten_thousand_categories_are_no_trouble(fit, place):
+def test_ten_thousand_categories_are_handled(fit, place):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"name": [f"k{i}" for i in rng.integers(0, 10_000, 12_000)], "x": rng.normal(size=12_000)})
     frame.assign(kind=frame["x"] > 0).to_csv(place / "many.csv", index=False)
@@ -258,17 +261,17 @@ def test_ten_thousand_categories_are_no_trouble(fit, place):
     assert answer.code == 0, answer.err
 
 
-def test_rows_without_a_target_and_single_classes_are_no_trouble(fit, place):
+def test_rows_without_a_target_and_classes_of_one_row_are_handled(fit, place):
     frame = make_table()
     frame.loc[:9, "kind"] = None
     frame.loc[10:12, "kind"] = ["one", "two", "three"]
     frame.to_csv(place / "gaps.csv", index=False)
     answer = fit(data="gaps.csv")
     assert answer.code == 0, answer.err
-    assert answer.err == "manyarms: 10 rows without a target left out\n"
+    assert answer.err == "manyarms: Dropped 10 rows without a target.\n"
 
 
-def test_columns_that_nearly_look_like_dates_are_no_trouble(fit, place, manyarms):
+def test_columns_that_resemble_dates_are_handled(fit, place, manyarms):
     more = {"month": ["Jan", "Feb", "Mar"] * 30, "seen": ["1", "2-10", "11-100"] * 30, "at": ["8:15", "17:30", ""] * 30}
     make_table(90, **more).to_csv(place / "nearly.csv", index=False)
     answer = fit(data="nearly.csv")
@@ -281,9 +284,9 @@ def test_a_target_of_two_fractions_is_learned_scored_and_predicted(fit, place, m
     frame.assign(kind=np.where(frame["kind"] == "large", 2.5, 0.5)).to_csv(place / "two.csv", index=False)
     answer = fit(data="two.csv")
     assert answer.code == 0 and answer.err == "", answer.err
-    assert "accuracy on 18 rows held out: " in answer.out
+    assert "Held-out accuracy: " in answer.out
     answer = manyarms("predict", "two-model", "two.csv")
-    assert set(answer.out.split()) == {"kind", "0.5", "2.5"} and "accuracy by the column 'kind': " in answer.err
+    assert set(answer.out.split()) == {"kind", "0.5", "2.5"} and "Score for column 'kind': " in answer.err
 
 
 @pytest.mark.parametrize(
@@ -294,14 +297,14 @@ def test_a_target_of_two_fractions_is_learned_scored_and_predicted(fit, place, m
         (list(range(90)), "'kind' numbers the rows"),
     ],
 )
-def test_a_target_that_only_names_rows_is_refused_unless_forced(fit, place, values, words):
+def test_a_target_that_only_identifies_rows_is_refused_unless_forced(fit, place, values, words):
     make_table(90, kind=values).to_csv(place / "named.csv", index=False)
-    assert refused(fit(data="named.csv"), 2, f"--target must be something to predict, but {words}")
+    assert refused(fit(data="named.csv"), 2, f"Nothing useful can be predicted: {words}")
     answer = fit("--force", "--holdout", 0, data="named.csv", budget=2)
     assert answer.code == 0, answer.err
 
 
-def test_where_no_model_can_be_trained_the_constant_one_is_written_and_told(fit, manyarms, monkeypatch):
+def test_if_no_model_can_be_trained_a_constant_one_is_written_with_a_note(fit, manyarms, monkeypatch):
     from manyarms.sklearn.training.training import Training
 
     def fail(*arguments):
@@ -311,27 +314,27 @@ def test_where_no_model_can_be_trained_the_constant_one_is_written_and_told(fit,
     answer = fit()
     assert answer.code == 0
     assert answer.err.startswith(
-        "manyarms: no model could be trained, so the prediction is the same for every row (all 4 pulls"
+        "manyarms: No model could be trained, so the prediction is the same for every row (all 4 pulls"
     )
-    assert "no model could be trained" in Path("things-model/report.html").read_text()
+    assert "No model could be trained" in Path("things-model/report.html").read_text()
     assert len(set(manyarms("predict", "things-model", "things.csv").out.splitlines()[1:])) == 1
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "there is no file 'bad.csv'"),
+        (None, "The file 'bad.csv' does not exist"),
         ("", "bad.csv is empty"),
         ("size,kind\n", "but no rows"),
-        ("size,kind\n1,a\n", "at least 2 rows with a target to learn from, got 1"),
-        ("size,kid\n1,a\n2,b\n", "got 'kind': did you mean 'kid'?"),
-        ("size,kind\n1,\n2,\n", "the target 'kind' is missing in every row"),
-        ("size,kind\n1,a\n2,a\n", "--target must vary, got 'kind', which is 'a' in all 2 rows"),
-        ("size,kind\n1,a\n2,b\n", "different in each of its rows"),
-        ("kind\na\nb\na\n", "no column beside the target"),
-        ("size,kind\n1,a\n2,b,c\n", "bad.csv, line 3: 3 fields where the lines before have 2"),
-        ("size,kind\n1,a\n1,b\n1,a\n", "none of the 1 columns tells rows apart"),
-        (b"\x00\x01\x02\x03", "bad.csv is not text, but binary"),
+        ("size,kind\n1,a\n", "At least 2 rows with a target are needed, got 1"),
+        ("size,kid\n1,a\n2,b\n", "The target column 'kind' does not exist. Did you mean 'kid'?"),
+        ("size,kind\n1,\n2,\n", "The target column 'kind' is missing in every row"),
+        ("size,kind\n1,a\n2,a\n", "'kind' is constant: it is 'a' in all 2 rows"),
+        ("size,kind\n1,a\n2,b\n", "different in every row"),
+        ("kind\na\nb\na\n", "no columns besides the target"),
+        ("size,kind\n1,a\n2,b,c\n", "bad.csv, line 3: 3 fields instead of 2"),
+        ("size,kind\n1,a\n1,b\n1,a\n", "None of the 1 columns can be used to predict"),
+        (b"\x00\x01\x02\x03", "bad.csv is a binary file"),
     ],
 )
 def test_a_bad_table_is_refused_in_one_line(fit, place, content, words):
@@ -345,11 +348,11 @@ def test_a_bad_table_is_refused_in_one_line(fit, place, content, words):
 
 
 def test_a_directory_and_a_table_that_is_too_large_are_refused(fit, monkeypatch):
-    assert refused(fit(data="."), 2, "is a directory, not a table")
+    assert refused(fit(data="."), 2, "is a directory. Give the path of a file")
     from manyarms.tables.reading import memory
 
     monkeypatch.setattr(memory, "available", lambda: 10_000)
-    assert refused(fit(), 1, "and 10.0 kB is free: use a random sample of its rows (--rows ")
+    assert refused(fit(), 1, "and 10.0 kB is free. Use a random sample of its rows (--rows ")
 
 
 def test_running_out_of_memory_in_the_search_is_one_line(fit, monkeypatch):
@@ -360,7 +363,7 @@ def test_running_out_of_memory_in_the_search_is_one_line(fit, monkeypatch):
 
     monkeypatch.setattr(AutoClassifier, "fit", fail)
     answer = fit()
-    assert answer.code == 1 and answer.err.startswith("manyarms: things.csv takes more memory than there is, and ")
+    assert answer.code == 1 and answer.err.startswith("manyarms: things.csv needs more memory than there is, and ")
     assert answer.err.count("\n") == 1
 
 
@@ -368,32 +371,32 @@ def test_a_sample_of_the_rows_can_be_asked_for(fit, place):
     make_table(3_000).to_csv(place / "long.csv", index=False)
     answer = fit("--rows", 100, data="long.csv", budget=2)
     assert answer.code == 0
-    assert answer.err == "manyarms: 100 rows of 3,000, drawn at random\n"
-    assert "80 rows to train on" in answer.out or "79 rows to train on" in answer.out or "81 rows to train on" in answer.out
+    assert answer.err == "manyarms: Using a random sample of 100 rows out of 3,000.\n"
+    assert "Training on 80 rows, 20 rows held out" in answer.out
 
 
-# -- arguments and folders
+# -- arguments and directories
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--workers", 0], "--workers must be at least 1, got 0"),
-        (["--holdout", 0.9], "--holdout must be between 0 and 0.5, got 0.9"),
-        (["--holdout", "nan"], "--holdout must be between 0 and 0.5, got nan"),
-        (["--seed", -1], "--seed must be at least 0, got -1"),
-        (["--rows", 0], "--rows must be at least 1, got 0"),
+        (["--workers", 0], "workers must be at least 1, got 0"),
+        (["--holdout", 0.9], "holdout must be between 0 and 0.5, got 0.9"),
+        (["--holdout", "nan"], "holdout must be between 0 and 0.5, got nan"),
+        (["--seed", -1], "seed must be at least 0, got -1"),
+        (["--rows", 0], "rows must be at least 1, got 0"),
         (
-            ["--metric", "acuracy"],
-            "--metric must be the name of a scorer of scikit-learn's, got 'acuracy': did you mean 'accuracy'",
+            ["--scoring", "acuracy"],
+            "scoring must be the name of a scikit-learn scorer, got 'acuracy': did you mean 'accuracy'",
         ),
-        (["--metric", "r2"], "--metric must be one of classification"),
-        (["--metric", "precision"], "--metric precision does not suit the target 'kind'"),
-        (["--task", "regression"], "--task regression needs a target of numbers"),
+        (["--scoring", "r2"], "scoring must be a scorer for classification"),
+        (["--scoring", "precision"], "scoring='precision' does not fit the target 'kind'"),
+        (["--task", "regression"], "A regression needs a numeric target"),
         (["--families", "tees"], "families must be one of"),
-        (["--out", "things.csv"], "--out must be a folder, got 'things.csv', which is a file"),
-        (["--out", "things.csv/model"], "--out must be a folder that can be written"),
-        (["--out", "full"], "got 'full', which holds other files"),
+        (["--out", "things.csv"], "The output directory 'things.csv' is a file"),
+        (["--out", "things.csv/model"], "The output directory 'things.csv/model' cannot be written"),
+        (["--out", "full"], "The output directory 'full' holds other files"),
     ],
 )
 def test_a_wrong_argument_is_refused(fit, place, options, words):
@@ -405,16 +408,14 @@ def test_a_wrong_argument_is_refused(fit, place, options, words):
     assert not Path("things-model").exists()
 
 
-@pytest.mark.parametrize(
-    ("time", "words"), [("soon", "--time must be seconds or text such as"), ("0s", "--time must be above 0")]
-)
+@pytest.mark.parametrize(("time", "words"), [("soon", "time must be seconds or text such as"), ("0s", "time must be above 0")])
 def test_a_wrong_time_is_refused(fit, time, words):
     assert refused(fit("--time", time, budget=None), 2, words)
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_read(fit, monkeypatch):
+def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_read(fit, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert refused(fit(data="nowhere.csv"), 2, "--out must be a folder that can be written")
+    assert refused(fit(data="nowhere.csv"), 2, "cannot be written")
 
 
 def test_a_full_disk_is_one_line_and_leaves_no_half_a_model(fit, place):
@@ -433,7 +434,7 @@ def test_without_scikit_learn_it_says_what_to_install(fit, monkeypatch):
     assert refused(fit(), 2, 'pip install "manyarms[sklearn]"')
 
 
-def test_a_fit_is_gone_on_with_by_fit_and_not_by_resume(fit, manyarms):
+def test_a_fit_is_resumed_by_fit_and_not_by_resume(fit, manyarms):
     assert fit(budget=2).code == 0
     answer = manyarms("resume", "things-model/study.db")
     assert answer.code == 1

@@ -1,4 +1,4 @@
-"""`predict`: a model from a folder on a new table."""
+"""`predict`: a saved model and a new table."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_probabilities_have_a_column_for_each_class(predict):
     assert list(frame) == ["kind", "probability of no", "probability of yes"]
     assert np.allclose(frame.iloc[:, 1:].sum(axis=1), 1)
     assert ((frame["probability of yes"] > 0.5) == (frame["kind"] == "yes")).all()
-    assert refused(predict("size-model", "new.csv", "--proba"), 2, "--proba needs a model of classes, got one of numbers")
+    assert refused(predict("size-model", "new.csv", "--proba"), 2, "A regression has no class probabilities.")
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.tsv", "p.parquet"])
 def test_predictions_are_written_as_the_name_says(predict, name):
     answer = predict("kind-model", "new.csv", "--out", name)
-    assert (answer.code, answer.out, answer.err) == (0, "", f"3 predictions written to {name}\n")
+    assert (answer.code, answer.out, answer.err) == (0, "", f"Wrote 3 predictions to {name}\n")
     assert read_table(name)["kind"].tolist() == ["no", "yes", "no"]
 
 
@@ -69,56 +69,56 @@ def test_the_target_gives_a_score_and_other_columns_are_ignored(predict):
     answer = predict("kind-model", "new.csv")
     assert answer.code == 0 and answer.out == "kind\nno\nyes\nyes\n"
     assert answer.err.splitlines() == [
-        "manyarms: columns the model does not know are ignored: 'more', 'extra'",
-        "accuracy by the column 'kind': 0.5000",
+        "manyarms: Ignored columns that the model does not use: 'more', 'extra'.",
+        "Score for column 'kind': 0.5000 (accuracy)",
     ]
     Path("new.csv").write_text("code,kind,size\n01,no,1.5\n1,yes,many\n1,yes,2.5\n")
     answer = predict("size-model", "new.csv")
-    assert answer.code == 0 and "r2 by the column 'size': " in answer.err
+    assert answer.code == 0 and "Score for column 'size': " in answer.err and answer.err.endswith(" (r2)\n")
 
 
-def test_a_target_that_cannot_be_scored_is_told(predict):
+def test_a_target_that_cannot_be_scored_is_reported(predict):
     Path("new.csv").write_text("code,size,kind\n01,2,2020-01-01\n")
     answer = predict("kind-model", "new.csv")
     assert answer.code == 0 and answer.out == "kind\nno\n"
 
 
-def test_words_in_a_column_of_numbers_are_missing_and_told(predict):
+def test_words_in_a_column_of_numbers_are_missing_with_a_note(predict):
     Path("new.csv").write_text("code,size\n1,2.5\n1,many\n")
     answer = predict("kind-model", "new.csv")
     assert answer.code == 0 and len(answer.out.splitlines()) == 3
-    assert answer.err == "manyarms: the column 'size' must hold numbers: taken as missing are 'many'\n"
+    assert answer.err == "manyarms: The column 'size' must hold numbers. These values are treated as missing: 'many'.\n"
 
 
 def test_a_column_that_is_missing_is_named(predict):
     Path("new.csv").write_text("Code,size\n1,2.5\n")
-    assert refused(predict("kind-model", "new.csv"), 2, "lacks the column that the model needs: 'code'; is it 'Code'?")
+    assert refused(predict("kind-model", "new.csv"), 2, "lacks a column of the model: 'code'. Did you mean 'Code'?")
 
 
-def test_other_versions_are_told(predict):
+def test_other_versions_give_a_note(predict):
     facts = json.loads(Path("kind-model/model.json").read_text())
     facts["versions"]["scikit-learn"] = "0.9"
     Path("kind-model/model.json").write_text(json.dumps(facts))
     answer = predict("kind-model", "new.csv")
     assert answer.code == 0 and answer.err.count("\n") == 1
-    assert "trained with other versions" in answer.err and "scikit-learn 0.9 (here " in answer.err
+    assert "trained with other package versions" in answer.err and "scikit-learn 0.9 (installed: " in answer.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["nowhere", "new.csv"], 2, "there is no folder 'nowhere'"),
-        ([".", "new.csv"], 1, "is not the folder of a model"),
-        (["kind-model", "nowhere.csv"], 2, "there is no file 'nowhere.csv'"),
-        (["kind-model", "kind-model"], 2, "is a directory, not a table"),
+        (["nowhere", "new.csv"], 2, "The directory 'nowhere' does not exist"),
+        ([".", "new.csv"], 1, "does not hold a model"),
+        (["kind-model", "nowhere.csv"], 2, "The file 'nowhere.csv' does not exist"),
+        (["kind-model", "kind-model"], 2, "is a directory. Give the path of a file"),
         (["kind-model", "new.csv", "--out", "."], 2, "--out must be a file"),
-        (["kind-model", "new.csv", "--out", "nowhere/p.csv"], 2, "--out must be in a folder that is there"),
+        (["kind-model", "new.csv", "--out", "nowhere/p.csv"], 2, "--out must be in an existing, writable directory"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(predict, arguments, code, words):
     assert refused(predict(*arguments), code, words)
 
 
-def test_a_damaged_model_is_refused_in_one_line(predict):
+def test_a_corrupt_model_is_refused_in_one_line(predict):
     Path("kind-model/model.joblib").write_bytes(b"nothing")
-    assert refused(predict("kind-model", "new.csv"), 1, "damaged or of another training")
+    assert refused(predict("kind-model", "new.csv"), 1, "corrupt, or does not belong to")

@@ -15,12 +15,12 @@ from commands import quick_directory, refused
 from waiting import PATIENCE
 
 from manyarms import cli
-from manyarms.bench.race.entrants import CHAMPION
+from manyarms.bench.race.methods import DEFAULT_STRATEGY
 from manyarms.cli import race as door
 
 FAST = ("race", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
-TWO = (*FAST, "--strategies", CHAMPION, "RandomSearch")
-KEY = ["family", "problem", "entrant", "seed", "budget", "trainings", "version"]
+TWO = (*FAST, "--strategies", DEFAULT_STRATEGY, "RandomSearch")
+KEY = ["family", "problem", "method", "seed", "budget", "trainings", "version"]
 
 
 def stored(path):
@@ -45,7 +45,7 @@ cli.main(sys.argv[1:])
 
 
 def stopped(*arguments):
-    """The command in a process of its own, which is halted as soon as the first heats are in its file."""
+    """The command in a process of its own, which is halted as soon as the first runs are in its file."""
     command = [sys.executable, "-c", STOPPING, *map(str, arguments)]
     heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731 - Ctrl-C, also where tests run in the background
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
@@ -56,7 +56,7 @@ def stopped(*arguments):
 
 @pytest.fixture(scope="module")
 def race_file():
-    """A race of two entrants on two problems."""
+    """A race of two methods on two problems."""
     with quick_directory() as directory:
         path = os.path.join(directory, "race.parquet")
         with pytest.raises(SystemExit) as end:
@@ -77,7 +77,7 @@ def test_a_race_prints_tables_and_fills_its_file(place, manyarms):
     assert answer.code == 0, answer.err
     for words in ("Regret in %, fast curves: 2 problems, 2 seeds", "Mean rank over 2 problems", "Time spent deciding"):
         assert words in answer.out and f"### {words}" in (place / "tables.md").read_text()
-    assert "8 heats, 8 of them new" in answer.err
+    assert "8 runs, 8 of them new" in answer.err
     assert {path.name for path in (place / "plots").iterdir()} == {"anytime.png", "differences-5.png"}
     rows = stored(place / "race.parquet")
     assert len(rows) == 8 * 4 and rows["trainings"].unique().tolist() == [1, 2, 3, 5]
@@ -87,30 +87,30 @@ def test_a_race_prints_tables_and_fills_its_file(place, manyarms):
 def test_only_what_is_missing_runs(place, raced):
     before = pd.read_parquet("race.parquet")
     answer = raced(*TWO, "--seeds", 2)
-    assert "8 heats, 0 of them new" in answer.err
+    assert "8 runs, 0 of them new" in answer.err
     assert pd.read_parquet("race.parquet").equals(before)
     answer = raced(*TWO, "--seeds", 3, "--half", "tuned")
-    assert "6 heats, 2 of them new" in answer.err
+    assert "6 runs, 2 of them new" in answer.err
     assert "1 problem, 3 seeds" in answer.out
     answer = raced(*TWO[:-1], "--seeds", 1)
-    assert "2 heats, 0 of them new" in answer.err and "RandomSearch" not in answer.out
+    assert "2 runs, 0 of them new" in answer.err and "RandomSearch" not in answer.out
 
 
-def test_named_entrants_run_again(place, raced):
+def test_named_methods_run_again(place, raced):
     before = pd.read_parquet("race.parquet")
     answer = raced(*TWO, "--seeds", 1, "--again", "randomsearch")
-    assert "4 heats, 2 of them new" in answer.err
+    assert "4 runs, 2 of them new" in answer.err
     pd.testing.assert_frame_equal(stored("race.parquet"), stored_of(before))
     deciding = pd.read_parquet("race.parquet").merge(before, on=KEY)
     changed = deciding[deciding["deciding_x"] != deciding["deciding_y"]]
-    assert set(changed["entrant"]) == {"RandomSearch"} and set(changed["seed"]) == {0}
+    assert set(changed["method"]) == {"RandomSearch"} and set(changed["seed"]) == {0}
 
 
 def stored_of(rows):
     return rows.drop(columns="deciding").sort_values(KEY, ignore_index=True)
 
 
-def test_a_race_killed_midway_goes_on_and_ends_as_if_it_had_not_been(place, manyarms):
+def test_a_killed_race_resumes_and_ends_as_if_it_had_not_been_killed(place, manyarms):
     arguments = (*TWO, "--seeds", 4, "--quiet")
     process = stopped(*arguments)
     workers = psutil.Process(process.pid).children(recursive=True)
@@ -127,58 +127,60 @@ def test_a_race_killed_midway_goes_on_and_ends_as_if_it_had_not_been(place, many
     pd.testing.assert_frame_equal(whole, stored("other.parquet"))
 
 
-def test_ctrl_c_says_what_is_kept_and_how_to_go_on(place, manyarms):
+def test_ctrl_c_reports_what_is_stored_and_how_to_resume(place, manyarms):
     process = stopped(*TWO, "--seeds", 200)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and out == ""
-    heats = pd.read_parquet("race.parquet").groupby(KEY[:-2]).ngroups
-    assert f"Stopped: {heats} of 800 heats are kept in race.parquet. Run the same line again: it goes on." in err
+    runs = pd.read_parquet("race.parquet").groupby(KEY[:-2]).ngroups
+    assert f"Interrupted. {runs} of 800 runs are stored in race.parquet. Run the same command again to resume." in err
     assert "Traceback" not in err
 
 
-def test_a_heat_that_fails_is_told_at_the_end_and_the_others_stay(place, manyarms):
+def test_a_run_that_fails_is_reported_at_the_end_and_the_others_are_stored(place, manyarms):
     answer = manyarms("race", "--problems", "fast curves", "--peers", "none", "--budget", 1, "--seeds", 2, "--workers", 1)
     assert answer.code == 1
     assert "failed: ValueError: budget must be" in answer.err and "(and 3 more like it)" in answer.err
-    assert "Regret in %" in answer.out and CHAMPION in set(stored("race.parquet")["entrant"])
+    assert "Regret in %" in answer.out and DEFAULT_STRATEGY in set(stored("race.parquet")["method"])
 
 
-def test_a_report_runs_nothing_and_may_show_less(place, raced, monkeypatch):
+def test_a_report_executes_nothing_and_may_be_restricted(place, raced, monkeypatch):
     monkeypatch.setattr(door, "_run", None)
     before = (place / "race.parquet").stat().st_mtime_ns
     full = raced("race", "--report")
     assert full.code == 0 and "2 problems, 2 seeds" in full.out and full.err == ""
-    part = raced("race", "--report", "--half", "reported", "--strategies", CHAMPION.lower(), "--seeds", 1, "--budget", 3)
+    part = raced(
+        "race", "--report", "--half", "reported", "--strategies", DEFAULT_STRATEGY.lower(), "--seeds", 1, "--budget", 3
+    )
     assert part.code == 0 and "1 problem, 1 seed" in part.out and "RandomSearch" not in part.out
     assert (place / "race.parquet").stat().st_mtime_ns == before
-    assert refused(raced("race", "--report", "--problems", "LCBench"), 2, "--problems must be among fast curves; got 'LCBench'")
-    assert refused(raced("race", "--report", "--strategies", "none"), 2, "holds no heat of this kind")
+    assert refused(raced("race", "--report", "--problems", "LCBench"), 2, "problems must be among fast curves; got 'LCBench'")
+    assert refused(raced("race", "--report", "--strategies", "none"), 2, "has no matching runs")
 
 
-def test_a_report_of_nothing_is_refused(manyarms):
-    assert refused(manyarms("race", "--report"), 1, "there is no 'race.parquet'")
+def test_a_report_without_a_file_is_refused(manyarms):
+    assert refused(manyarms("race", "--report"), 1, "The result file 'race.parquet' does not exist")
 
 
 @pytest.mark.parametrize("arguments", [TWO, ("race", "--report")])
-def test_a_damaged_file_is_refused(place, manyarms, arguments):
+def test_a_corrupt_file_is_refused(place, manyarms, arguments):
     (place / "race.parquet").write_bytes(b"PAR1")
-    assert refused(manyarms(*arguments), 1, "'race.parquet' is damaged or no Parquet file")
+    assert refused(manyarms(*arguments), 1, "'race.parquet' is corrupt or not a Parquet file")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--problems", "slow"), 2, "--problems must be among LCBench, TaskSet"),
-        (("--strategies", "UCB"), 2, "--strategies must be among AdaptiveMutantUCB, MutantUCB"),
-        (("--peers", "Optuna"), 2, "--peers must be among "),
+        (("--problems", "slow"), 2, "problems must be among LCBench, TaskSet"),
+        (("--strategies", "UCB"), 2, "strategies must be among AdaptiveMutantUCB, MutantUCB"),
+        (("--peers", "Optuna"), 2, "peers must be among "),
         (("--again", "Optuna"), 2, "--again must be among "),
         (("--seeds", 0), 2, "--seeds must be at least 1, got 0"),
         (("--budget", 0), 2, "--budget must be at least 1, got 0"),
         (("--workers", 0), 2, "--workers must be at least 1, got 0"),
         (("--patience", 0), 2, "--patience must be above 0, got 0"),
-        (("--problems", "fast curves", "--peers", "none", "--strategies", "none"), 2, "nobody races on nothing"),
+        (("--problems", "fast curves", "--peers", "none", "--strategies", "none"), 2, "Nothing to run"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(manyarms, arguments, code, words):
@@ -191,15 +193,17 @@ def test_missing_data_is_an_error_where_it_is_named_and_a_note_where_it_is_not(m
 
     for family in families.FAMILIES.values():
         monkeypatch.setitem(families.FAMILIES, family.name, families.Family(family.name, family.make, family.half))
-    assert refused(manyarms("race", "--problems", "lcbench"), 1, "LCBench cannot be raced on: there is no data folder")
+    assert refused(
+        manyarms("race", "--problems", "lcbench"), 1, "The problems of LCBench are not available: The data directory"
+    )
     listed = manyarms("race", "--list")
-    assert listed.code == 0 and "LCBench" in listed.out and "not available: there is no data folder" in listed.out
+    assert listed.code == 0 and "LCBench" in listed.out and "not available: The data directory" in listed.out
 
 
-def test_the_list_names_families_and_entrants(manyarms):
+def test_the_list_names_families_and_methods(manyarms):
     listed = manyarms("race", "--list")
     assert listed.code == 0
-    for words in ("crossing curves", CHAMPION, "Optuna TPE", 'pip install "manyarms[peers]"'):
+    for words in ("crossing curves", DEFAULT_STRATEGY, "Optuna TPE", 'pip install "manyarms[peers]"'):
         assert words in listed.out
 
 

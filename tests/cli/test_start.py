@@ -77,8 +77,8 @@ from manyarms.networks import table_space
 space = table_space(4, 3)
 
 
-def train(config):
-    return config.training["learning_rate"]
+def train(pull):
+    return pull.config.training["learning_rate"]
 """
 
 
@@ -179,8 +179,8 @@ MISTAKES = {
     "run train.py:train --budget 0": (2, "budget must be at least 1, got 0"),
     "run train.py:train --budget=-5": (2, "budget must be at least 1, got -5"),
     "run train.py:train --budget 1.5": (2, "budget must be"),
-    "run train.py:train --budget 5": (2, "budget must be at least 10, one full training of max_steps, got 5"),
-    "run train.py:train --budget 5 --strategy MutantUCB": (
+    "run train.py:train --budget 5 --max-steps 10": (2, "budget must be at least 10, one full training of max_steps, got 5"),
+    "run train.py:train --budget 5 --max-steps 10 --strategy MutantUCB": (
         2,
         "budget must be at least 10: one step for each of 1 initial arms",
     ),

@@ -98,8 +98,8 @@ def test_a_table_with_escapes_in_it_is_described_without_them(capsys):
     from types import SimpleNamespace
 
     target = pandas.Series([f"a{EVIL}", "b"] * 3, name=f"y{EVIL}")
-    problem = SimpleNamespace(task="classification", target=target, why=EVIL, judged=None, rows=[1] * 6)
-    fit._describe(SimpleNamespace(path=SimpleNamespace(name=f"{EVIL}.csv")), problem, "accuracy", target.to_frame())
+    problem = SimpleNamespace(task="classification", target=target, reason=EVIL, test=None, rows=target.to_frame())
+    fit._describe(f"{EVIL}.csv", problem, "accuracy", True)
     printed = capsys.readouterr().out
     assert is_harmless(printed) and printed.count("\n") == 4
 

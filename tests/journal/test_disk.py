@@ -1,6 +1,7 @@
 """Journals in SQLite files: full and read-only disks, killed writers, and the lock between processes."""
 
 import errno
+import fcntl
 import os
 import random
 import signal
@@ -13,7 +14,7 @@ from functools import partial
 import pytest
 
 from manyarms.errors import StorageError, StudyLocked
-from manyarms.journal import Event, lock
+from manyarms.journal import Event
 from manyarms.journal.lock import FileLock
 from manyarms.journal.sql import SqlJournal
 
@@ -222,7 +223,7 @@ def test_a_file_system_without_locks_is_not_taken_for_a_locked_study(tmp_path, m
     def refuse(file, operation):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(StorageError, match="cannot open the journal of study 'study'.*No locks available"):
         SqlJournal(f"{tmp_path}/studies.db", "study")
 
@@ -234,6 +235,5 @@ def test_a_lock_may_be_released_twice_and_one_that_nobody_uses_any_more_is_free(
     held.release()
     assert held.acquire() is None
     assert FileLock(tmp_path / "study.lock").acquire() == str(os.getpid())
-    with pytest.warns(ResourceWarning):
-        del held
+    del held
     assert FileLock(tmp_path / "study.lock").acquire() is None

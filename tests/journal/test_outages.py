@@ -13,7 +13,8 @@ from sqlalchemy.engine import make_url
 import manyarms as ma
 from manyarms.errors import ManyarmsWarning, StorageError, StudyLocked
 from manyarms.journal import Event
-from manyarms.journal.sql import SqlJournal, study_names
+from manyarms.journal.sql import SqlJournal
+from manyarms.journal.storage import study_names
 from manyarms.study.verify import audit
 
 SPACE = ma.Space(x=ma.Float(0, 1))
@@ -210,7 +211,7 @@ def test_a_study_whose_server_is_gone_for_good_ends_with_an_error_and_resumes_la
 
 def test_optimize_may_be_called_again_after_the_server_was_gone(proxy, tmp_path):
     def train(pull):
-        if pull.arm == 4:
+        if pull.arm.id == 4:
             proxy.next_commit = "die"
         return pull["x"] * pull.stop
 

@@ -8,7 +8,8 @@ from pg_outages import HARMS, Clock, end_sessions, execute
 
 from manyarms.errors import ManyarmsWarning, StorageError, StudyLocked, StudyNotFound
 from manyarms.journal import Event
-from manyarms.journal.sql import SqlJournal, study_names
+from manyarms.journal.sql import SqlJournal
+from manyarms.journal.storage import study_names
 
 EVENTS = [Event("asked", arm, 0, 1, data={"config": arm}) for arm in range(6)]
 

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from manyarms.errors import SchemaError, StorageError, StudyClosed, StudyLocked, StudyNotFound
 from manyarms.journal import Event, MemoryJournal, database, layout, open_journal
 from manyarms.journal.database import parse_url
-from manyarms.journal.sql import SqlJournal, study_names
+from manyarms.journal.sql import SqlJournal
+from manyarms.journal.storage import study_names
 
 EVENTS = [Event("asked", arm, 0, 1, data={"config": {"x": arm}}) for arm in range(2_500)]
 

@@ -16,7 +16,8 @@ from manyarms.errors import SchemaError, StudyLocked
 from manyarms.journal import layout
 from manyarms.journal.database import parse_url
 from manyarms.journal.lock import FileLock
-from manyarms.journal.sql import SqlJournal, study_names, upgrade_storage
+from manyarms.journal.sql import SqlJournal
+from manyarms.journal.storage import study_names, upgrade_storage
 
 OLD = Path(__file__).with_name("layout-1.sqlite3")
 """Written by version 0.1.0: "finished" with a snapshot, "interrupted" with a pull in flight and a raised budget, "empty"."""

@@ -1,4 +1,4 @@
-"""What the tests of networks share."""
+"""Fixtures for the tests of networks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from manyarms import networks
 
-from .quarters import DATA, SPACE
+from .images import DATA, SPACE
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ class FakeStudy:
         self.tasks.append(replace(make_task(self.directory, pull.arm.id), recipe=recipe))
         return self.tasks[-1]
 
-    def lose(self, checkpoint):
+    def mark_lost(self, checkpoint):
         self.lost.add(checkpoint)
 
     def record(self, outcomes):

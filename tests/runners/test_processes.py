@@ -114,7 +114,7 @@ def test_a_pull_that_hangs_is_ended_and_all_it_started(tmp_path):
     meeting.mkdir()
 
     def begin(pull):
-        (meeting / str(pull.arm)).touch()
+        (meeting / str(pull.arm.id)).touch()
 
     def with_a_child(pull):
         child = subprocess.Popen(["sleep", "600"])
@@ -194,8 +194,8 @@ def test_no_file_is_left_open(tmp_path):
 
 def test_a_study_retries_a_pull_whose_worker_died(tmp_path):
     def train(pull):
-        mark = tmp_path / f"{pull.arm}-{pull.start}"
-        if pull.arm == 1 and not mark.exists():
+        mark = tmp_path / f"{pull.arm.id}-{pull.start}"
+        if pull.arm.id == 1 and not mark.exists():
             mark.touch()
             os._exit(3)
         pull.save((pull.load() or 0) + 1)
@@ -213,7 +213,7 @@ import subprocess, manyarms as ma
 
 def train(pull):
     print("began", flush=True)
-    if pull.arm == 0:
+    if pull.arm.id == 0:
         subprocess.run(["sleep", "600"])
     sum(range(10**12))
 
@@ -233,12 +233,12 @@ def test_workers_and_their_children_die_with_a_killed_study_even_in_c_code():
 def test_pulls_that_run_when_the_time_is_over_are_abandoned_and_their_workers_ended(tmp_path):
     file = tmp_path / "worker"
 
-    def take_for_ever(pull):
+    def run_forever(pull):
         file.write_text(str(os.getpid()))
         signal.pause()
 
     runner = ma.ProcessRunner(1, until=0.0)  # a time that has passed
-    runner.start(take_for_ever)
+    runner.start(run_forever)
     runner.submit(make_task(tmp_path, 0))
     assert wait_until(lambda: file.exists() and file.read_text())
     with pytest.raises(PullsAbandoned):

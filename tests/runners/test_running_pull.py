@@ -1,5 +1,8 @@
 """The pull as the user's function sees it, and what is left when it is cut short."""
 
+import copy
+import json
+import pickle
 import shutil
 
 import pytest
@@ -21,9 +24,35 @@ def saved(directory, function):
 def test_a_pull_reads_like_its_config(tmp_path):
     pull = RunningPull(Pull(Arm(3, {"lr": 0.1, "width": 5}), 2, 6), seed=7, staged=tmp_path)
     assert {**pull} == {"lr": 0.1, "width": 5} and len(pull) == 2 and "lr" in pull
-    assert (pull.arm, pull.start, pull.stop, pull.steps, pull.seed) == (3, 2, 6, 4, 7)
+    assert (pull.arm.id, pull.start, pull.stop, pull.steps, pull.seed) == (3, 2, 6, 4, 7)
     assert repr(pull) == "<pull of arm 3 from 2 to 6: {'lr': 0.1, 'width': 5}>"
     assert bool(RunningPull(Pull(Arm(0, {}), 0, 1), 0, tmp_path)), "also if the config is empty"
+
+
+def test_the_arm_of_a_pull_is_an_arm_with_the_config_that_the_function_may_change(tmp_path):
+    asked = Pull(Arm(3, {"lr": 0.1}, (1, 2)), 0, 1)
+    pull = RunningPull(asked, 0, tmp_path)
+    assert pull.arm == asked.arm and pull.arm.parents == (1, 2)
+    pull.config["lr"] = 5
+    assert pull.arm.config is pull.config and asked.config == {"lr": 0.1}
+
+
+def test_a_pull_can_be_used_as_a_dict(tmp_path):
+    config = {"lr": 0.1, "sizes": [1, 2]}
+    pull = RunningPull(Pull(Arm(3, config), 2, 6), 0, tmp_path)
+    assert pull == config and json.loads(json.dumps(pull)) == config and dict(pull) == config and list(pull) == ["lr", "sizes"]
+    assert pull | {"lr": 1} == {"lr": 1, "sizes": [1, 2]} and pull.pop("lr") == 0.1 and pull.config == config
+    for same in (copy.deepcopy(pull), pickle.loads(pickle.dumps(pull))):
+        assert type(same) is dict and same == {"sizes": [1, 2]}
+    with pytest.raises(KeyError, match="depth"):
+        pull["depth"]
+
+
+def test_a_config_that_is_not_a_mapping_is_an_attribute_of_the_pull(tmp_path):
+    pull = RunningPull(Pull(Arm(3, "abc"), 2, 6), 0, tmp_path)
+    assert pull.config == "abc" and list(pull) == ["a", "b", "c"] and len(pull) == 3 and pull[1] == "b"
+    with pytest.raises(AttributeError, match="a pull has no attribute 'count'. Its config, a str, is pull.config"):
+        pull.count("a")
 
 
 def test_a_first_pull_has_nothing_to_load(tmp_path):

@@ -51,7 +51,12 @@ def test_a_pull_takes_as_many_seconds_as_the_clock_says(tmp_path):
 
 def test_a_pull_that_would_take_too_long_is_ended_at_the_limit_and_never_run(tmp_path):
     ran = []
-    runner = started(2, function=lambda config: ran.append(config) or 1.0, seconds=lambda pull: pull.config, pull_timeout="1m")
+
+    def train(pull):
+        ran.append(pull.config)
+        return 1.0
+
+    runner = started(2, function=train, seconds=lambda pull: pull.config, pull_timeout="1m")
     submit(runner, tmp_path, 61, 60)
     late, in_time = runner.collect()
     assert (late.reward, late.reason, late.seconds) == (None, "took longer than pull_timeout=60 s", 60)

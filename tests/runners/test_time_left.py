@@ -8,6 +8,7 @@ import pytest
 
 import manyarms as ma
 from manyarms.checkpoints.recipe import Slice
+from manyarms.checkpoints.state import SavedState
 from manyarms.runners.execute import execute
 from manyarms.testing.runners import make_task
 
@@ -76,12 +77,12 @@ def test_the_first_report_after_the_time_is_over_ends_the_pull_with_its_reward(t
     outcome, left = run(tmp_path, time_left=15, save=True)
     assert (outcome.reward, outcome.curve, outcome.stopped_early, outcome.seconds) == (0.2, (0.1, 0.2), True, 20)
     assert outcome.reason is None and left == [5, 0]
-    assert outcome.checkpoint == "arm-0-step-1" and ma.runners.states.SavedState(tmp_path / outcome.checkpoint).load() == 0.2
+    assert outcome.checkpoint == "arm-0-step-1" and SavedState(tmp_path / outcome.checkpoint).load() == 0.2
 
 
 def test_a_pull_stopped_before_it_saved_has_no_checkpoint_and_says_why(tmp_path):
     outcome, _ = run(tmp_path, time_left=5)
-    assert outcome.reward == 0.1 and outcome.checkpoint is None and outcome.unsaved == "its time was over before it saved one"
+    assert outcome.reward == 0.1 and outcome.checkpoint is None and outcome.unsaved == "its time was up before it saved one"
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -92,7 +93,7 @@ def test_where_the_last_report_is_not_finite_the_last_finite_one_counts(tmp_path
 
 def test_a_stopped_pull_without_a_finite_report_fails_and_leaves_nothing(tmp_path):
     outcome, _ = run(tmp_path, (math.nan, 0.2), time_left=5, save=True)
-    assert outcome.reward is None and outcome.reason == "its time was over, and no report had given a finite reward"
+    assert outcome.reward is None and outcome.reason == "its time was up before it reported a finite reward"
     assert outcome.checkpoint is None and not list(tmp_path.iterdir())
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyarms import Choice, Float, Int, Joint, Space
-from manyarms.spaces.batches import OneByOne, breeder
+from manyarms.spaces.batches import OneByOneBatches, batch_maker
 
 SPACES = {
     "numbers": Space(rate=Float(1e-5, 1e-1, log=True), width=Int(5, 50), depth=Int(1, 3), units=Int(1, 64, log=True)),
@@ -24,20 +24,20 @@ SPACES = {
 each_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 
 
-def made(brood) -> list:
-    points, config = brood
+def made(batch) -> list:
+    points, config = batch
     return [config(i) for i in range(len(points))]
 
 
 @each_space
 def test_all_that_is_made_is_in_the_space_and_near_its_point(space):
-    rng, nursery = np.random.default_rng(0), breeder(space)
+    rng, maker = np.random.default_rng(0), batch_maker(space)
     config, other = space.sample(rng), space.sample(rng)
     parent, mate = (config, space.encode(config)), (other, space.encode(other))
     for points, make in (
-        nursery.sample(50, rng),
-        nursery.mutate(parent, np.full(50, 0.2), rng),
-        nursery.cross(parent, [mate] * 50, rng),
+        maker.sample(50, rng),
+        maker.mutate(parent, np.full(50, 0.2), rng),
+        maker.cross(parent, [mate] * 50, rng),
     ):
         assert points.shape == (50, space.dimension)
         assert points.size == 0 or (points.min() >= 0.0 and points.max() <= 1.0)
@@ -48,36 +48,36 @@ def test_all_that_is_made_is_in_the_space_and_near_its_point(space):
 
 @each_space
 def test_a_child_has_exactly_what_it_has_from_its_parents(space):
-    rng, nursery = np.random.default_rng(1), breeder(space)
+    rng, maker = np.random.default_rng(1), batch_maker(space)
     config, other = space.sample(rng), space.sample(rng)
     parent, mate = (config, space.encode(config)), (other, space.encode(other))
-    for child in made(nursery.cross(parent, [mate] * 30, rng)):
+    for child in made(maker.cross(parent, [mate] * 30, rng)):
         assert all(child[name] in (config[name], other[name]) for name in child)
-    for child in made(nursery.mutate(parent, np.full(30, 0.1), rng)):
+    for child in made(maker.mutate(parent, np.full(30, 0.1), rng)):
         assert sum(child[name] != config[name] for name in child) <= 2
 
 
 @each_space
 def test_none_can_be_asked_for(space):
-    rng, nursery = np.random.default_rng(0), breeder(space)
+    rng, maker = np.random.default_rng(0), batch_maker(space)
     config = space.sample(rng)
     parent = (config, space.encode(config))
-    for brood in (nursery.sample(0, rng), nursery.mutate(parent, np.zeros(0), rng), nursery.cross(parent, [], rng)):
-        assert brood[0].shape == (0, space.dimension) and made(brood) == []
+    for batch in (maker.sample(0, rng), maker.mutate(parent, np.zeros(0), rng), maker.cross(parent, [], rng)):
+        assert batch[0].shape == (0, space.dimension) and made(batch) == []
 
 
 @pytest.mark.parametrize("name", ["numbers", "choices", "conditions", "nested", "steps", "one parameter"])
 def test_nearly_every_mutant_differs_from_its_parent(name):
     space, rng = SPACES[name], np.random.default_rng(2)
     config = space.sample(rng)
-    children = made(breeder(space).mutate((config, space.encode(config)), np.full(200, 0.03), rng))
+    children = made(batch_maker(space).mutate((config, space.encode(config)), np.full(200, 0.03), rng))
     assert np.mean([child != config for child in children]) > 0.9
 
 
 def test_a_parents_lists_are_not_shared_with_its_children():
     space = SPACES["conditions"]
     config = space.sample(np.random.default_rng(0))
-    child = made(breeder(space).mutate((config, space.encode(config)), np.array([0.1]), np.random.default_rng(0)))[0]
+    child = made(batch_maker(space).mutate((config, space.encode(config)), np.array([0.1]), np.random.default_rng(0)))[0]
     child["fixed"].append(3)
     assert config["fixed"] == [1, 2]
 
@@ -88,8 +88,8 @@ def test_mutants_spread_as_those_made_one_by_one_do():
     parent = (config, space.encode(config))
     rng = np.random.default_rng(3)
     together, single = (
-        np.array([space.encode(child) for child in made(nursery.mutate(parent, np.full(4000, 0.1), rng))])
-        for nursery in (breeder(space), OneByOne(space))
+        np.array([space.encode(child) for child in made(maker.mutate(parent, np.full(4000, 0.1), rng))])
+        for maker in (batch_maker(space), OneByOneBatches(space))
     )
     assert together.mean(axis=0) == pytest.approx(single.mean(axis=0), abs=0.01)
     assert together.std(axis=0) == pytest.approx(single.std(axis=0), rel=0.1)
@@ -98,8 +98,8 @@ def test_mutants_spread_as_those_made_one_by_one_do():
 @given(size=st.floats(0, 2), at=st.integers(1, 4))
 def test_whole_numbers_move_to_another_whole_number_even_by_the_least_step(size, at):
     space = Space(x=Int(1, 4))
-    nursery, config = breeder(space), {"x": at}
-    children = made(nursery.mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0)))
+    maker, config = batch_maker(space), {"x": at}
+    children = made(maker.mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0)))
     assert all(child != config and 1 <= child["x"] <= 4 for child in children)
 
 
@@ -109,8 +109,8 @@ def test_numbers_with_steps_move_to_another_value_even_by_the_least_step(size, a
         (Space(x=Float(0, 1, step=0.25)), {"x": 0.25 * at}),
         (Space(x=Int(3, 15, step=3)), {"x": 3 + 3 * at}),
     ):
-        brood = breeder(space).mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0))
-        assert all(child != config and space.contains(child) for child in made(brood))
+        batch = batch_maker(space).mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0))
+        assert all(child != config and space.contains(child) for child in made(batch))
 
 
 def test_a_space_that_knows_nothing_of_this_is_asked_one_by_one():
@@ -118,6 +118,6 @@ def test_a_space_that_knows_nothing_of_this_is_asked_one_by_one():
     rng = np.random.default_rng(0)
     config = space.sample(rng)
     parent = (config, space.encode(config))
-    for brood in (breeder(space).sample(3, rng), breeder(space).mutate(parent, np.ones(3), rng)):
-        assert all(space.contains(child) for child in made(brood))
-    assert made(breeder(space).cross(parent, [], rng)) == []
+    for batch in (batch_maker(space).sample(3, rng), batch_maker(space).mutate(parent, np.ones(3), rng)):
+        assert all(space.contains(child) for child in made(batch))
+    assert made(batch_maker(space).cross(parent, [], rng)) == []

@@ -87,8 +87,8 @@ def test_its_description_makes_it_again():
 
 WRONG = {
     "no dict": ([SVM], TypeError, "spaces must be a dict of names to spaces"),
-    "nothing": ({}, ValueError, "spaces must name at least one, got none"),
-    "a number as name": ({1: SVM}, TypeError, "names must be text, got 1"),
+    "nothing": ({}, ValueError, "spaces must contain at least one space, got none"),
+    "a number as name": ({1: SVM}, TypeError, "the names of spaces must be strings, got 1"),
     "no space": ({"svm": 3}, TypeError, "with the methods"),
 }
 

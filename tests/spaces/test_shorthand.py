@@ -77,7 +77,7 @@ WRONG = {
     "function": ({"x": print}, TypeError, "parameter 'x': a constant must survive JSON unchanged"),
     "0-d array": ({"x": np.array(3)}, TypeError, "parameter 'x': a constant must survive JSON unchanged"),
     "other distribution": ({"x": stats.norm()}, ValueError, "parameter 'x': must be a list or a frozen uniform"),
-    "name": ({"model": {3: 1}}, TypeError, "the names of parameters must be text, got 3 in 'model'"),
+    "name": ({"model": {3: 1}}, TypeError, "the names of parameters must be strings, got 3 in 'model'"),
     "no space": (3, TypeError, "space must be a Space, a dict of parameters, or an object with the methods"),
 }
 

@@ -72,20 +72,23 @@ SPACES = {
 }
 
 BROKEN = {
-    "sample gives a tuple": ({"sample": lambda self, rng: (1, 2)}, "sample gives must survive JSON unchanged, got (1, 2)"),
+    "sample gives a tuple": ({"sample": lambda self, rng: (1, 2)}, "sample returns must survive JSON unchanged, got (1, 2)"),
     "sample gives a set": ({"sample": lambda self, rng: {1}}, "a config must be JSON, or the space must have to_json"),
     "sample gives nan": ({"sample": lambda self, rng: float("nan")}, "a config must be JSON"),
-    "sample leaves the space": ({"contains": lambda self, config: config < 5}, "sample gives must be in the space, got "),
+    "sample leaves the space": ({"contains": lambda self, config: config < 5}, "sample returns must be in the space, got "),
     "randomness from elsewhere": ({"sample": lambda self, rng: np.random.default_rng().random()}, "the same seed must sample"),
-    "mutation from elsewhere": ({"mutate": lambda self, config, rng: np.random.default_rng().random()}, "must mutate alike"),
+    "mutation from elsewhere": (
+        {"mutate": lambda self, config, rng: np.random.default_rng().random()},
+        "must have the same mutant",
+    ),
     "mutant is its parent": (
         {"mutate": lambda self, config, rng: config},
-        "mutate must change the config where there is another",
+        "mutate must return another config if there is one",
     ),
     "mutant is no config": ({"mutate": lambda self, config, rng: 99, "contains": lambda self, config: config < 10}, "got 99"),
     "mutate changes the parent": (
         {"sample": lambda self, rng: [1], "mutate": lambda self, config, rng: config.append(1) or list(config)},
-        "mutate must leave the parent as it was",
+        "mutate must not change the parent",
     ),
     "crossover changes a parent": (
         {
@@ -93,11 +96,14 @@ BROKEN = {
             "mutate": lambda self, config, rng: [config[0] + 1],
             "crossover": lambda self, a, b, rng: b.append(1) or a,
         },
-        "crossover must leave both parents as they were",
+        "crossover must not change its parents",
     ),
-    "codes outside the cube": ({"encode": lambda self, config: [config]}, "encode must stay between 0 and 1, got "),
-    "codes with nan": ({"encode": lambda self, config: [float("nan")]}, "encode must stay between 0 and 1, got "),
-    "codes of many lengths": ({"encode": lambda self, config: [0.5] * config}, "encode must always give equally many numbers"),
+    "codes outside the cube": ({"encode": lambda self, config: [config]}, "encode must return numbers between 0 and 1, got "),
+    "codes with nan": ({"encode": lambda self, config: [float("nan")]}, "encode must return numbers between 0 and 1, got "),
+    "codes of many lengths": (
+        {"encode": lambda self, config: [0.5] * config},
+        "encode must always return the same number of coordinates",
+    ),
     "codes that forget": (
         {"encode": lambda self, config: [0.5], "decode": lambda self, code: 5},
         "decode must undo encode, got ",

@@ -24,7 +24,7 @@ WRONG = {
     "no first steps": ({"min_steps": 0}, ValueError, "min_steps must be at least 1, got 0"),
     "first steps beyond the last": ({"min_steps": 10}, ValueError, "min_steps must be at most max_steps=9, got 10"),
     "negative seed": ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-    "less than one training": ({"budget": 8}, ValueError, "budget must be at least 9, one whole training of max_steps, got 8"),
+    "less than one training": ({"budget": 8}, ValueError, "budget must be at least 9, one full training of max_steps, got 8"),
 }
 
 REWARDS = st.none() | st.sampled_from([-1.0, 0.0, 0.5]) | st.floats(allow_nan=False, allow_infinity=False)
@@ -232,7 +232,7 @@ def test_a_budget_too_small_for_a_whole_climb_is_shown_to_the_user():
     search = ASHA(SPACE, budget=9, max_steps=9, seed=0)
     assert search.warning() is None
     list(play(search, noise))
-    assert "no arm was trained to the end, 9 steps. Give a budget of at least 21" in search.warning()
+    assert "No arm was fully trained, for 9 steps. Use a budget of at least 21" in search.warning()
     enough = ASHA(SPACE, budget=60, max_steps=9, seed=0)
     list(play(enough, noise))
     assert enough.warning() is None
@@ -260,7 +260,7 @@ def test_paused_arms_promise_more_than_those_trained_to_the_end_or_failed():
 
 @pytest.mark.parametrize("check", STRATEGY_CHECKS, ids=lambda check: check.__name__)
 def test_the_smallest_budget_keeps_the_contract(check):
-    if check.__name__ == "check_more_budget_goes_on":
+    if check.__name__ == "check_more_budget_continues_the_search":
         pytest.skip("three times the smallest budget promotes old arms only: those that come later are not trained as far")
     check(lambda: ASHA(SPACE, budget=9, max_steps=9, seed=1))
 
@@ -268,6 +268,6 @@ def test_the_smallest_budget_keeps_the_contract(check):
 def test_the_plan_says_what_is_spent():
     (phase,) = ASHA(SPACE, budget=100, max_steps=9, min_steps=3).plan()
     assert (phase.name, phase.arms, phase.steps) == ("random arms, promoted at 3 of 9 steps", 33, 100)
-    assert ASHA(SPACE, max_steps=2).plan()[0].name == "random arms, each trained to the end"
+    assert ASHA(SPACE, max_steps=2).plan()[0].name == "random arms, each fully trained"
     (phase,) = ASHA(SPACE, max_steps=9).plan()
     assert (phase.arms, phase.steps) == (None, None)

@@ -39,7 +39,7 @@ def test_the_user_gives_the_context_with_the_ask(kind):
         search.ask(context=82)
     assert search.ask(context=np.int64(73)).stop == 73
     assert search.ask(context=1) is None and search.ledger.left == 0
-    with pytest.raises(ValueError, match="context must be left to the schedule"):
+    with pytest.raises(ValueError, match="context must not be given unless schedule is None"):
         kind(LINE, budget=100, max_steps=81, seed=0).ask(context=27)
 
 

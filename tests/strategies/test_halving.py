@@ -34,7 +34,7 @@ WRONG = {
     "less than its arms": (
         {"budget": 17, "initial": 2},
         ValueError,
-        "budget must be at least 18, one bracket of 2 arms trained",
+        "budget must be at least 18, one bracket of 2 arms, fully trained",
     ),
 }
 
@@ -221,7 +221,7 @@ def test_what_is_left_goes_to_ever_smaller_brackets():
     assert plan[0].name == "2 × 27 arms, cut at 1, 3, 9 of 27 steps"
     plan = SuccessiveHalving(SPACE, budget=81 + 44, max_steps=27).plan()
     assert [(phase.arms, phase.steps) for phase in plan] == [(27, 81), (1, 27)]
-    assert plan[1].name == "1 × 1 arm trained to the end"
+    assert plan[1].name == "1 × 1 arm, fully trained"
     (phase,) = SuccessiveHalving(SPACE, max_steps=27).plan()
     assert (phase.arms, phase.steps) == (None, None)
 
@@ -277,7 +277,7 @@ def test_where_the_space_is_used_up_a_bracket_has_twins():
 def test_a_fresh_arm_is_never_one_that_is_known():
     ledger = Ledger(Space(c=Choice("a", "b")), None, 9, 0)
     for number in range(4):
-        arm = ledger.fresh()
+        arm = ledger.new_sample()
         ledger.settle(ledger.open(arm, 1), 0.5)
         assert arm.id == number
     assert {arm.config["c"] for arm in ledger.arms[:2]} == {"a", "b"}

@@ -19,7 +19,7 @@ WRONG = {
     "negative c": ({"c": -1}, ValueError, "c must be at least 0, got -1"),
     "noise of NaN": ({"s": math.nan}, ValueError, "s must be at least 0, got nan"),
     "factor in words": ({"factor": "one"}, TypeError, "factor must be a number, got 'one'"),
-    "less than one training": ({"budget": 9, "max_steps": 10}, ValueError, "budget must be at least 10, one whole training"),
+    "less than one training": ({"budget": 9, "max_steps": 10}, ValueError, "budget must be at least 10, one full training"),
     "no steps": ({"max_steps": 0}, ValueError, "max_steps must be at least 1, got 0"),
 }
 

@@ -1,4 +1,4 @@
-"""Random search: T/N random arms, each trained to the end in one pull."""
+"""Random search: T/N random arms, each fully trained in one pull."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ WRONG = {
     "no steps": ({"max_steps": 0}, ValueError, "max_steps must be at least 1, got 0"),
     "steps of None": ({"max_steps": None}, TypeError, "max_steps must be a whole number, got None"),
     "negative seed": ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-    "less than one training": ({"budget": 9, "max_steps": 10}, ValueError, "budget must be at least 10, one whole training"),
+    "less than one training": ({"budget": 9, "max_steps": 10}, ValueError, "budget must be at least 10, one full training"),
 }
 
 

@@ -83,7 +83,9 @@ def test_a_wrong_argument_is_named_with_the_rule_and_the_value(arguments, error,
 
 
 def test_a_space_that_cannot_cross_is_refused_with_the_way_on():
-    with pytest.raises(ValueError, match=r"space must have crossover\(a, b, rng\), or mutation_only be True; got .*Digits"):
+    with pytest.raises(
+        ValueError, match=r"space must have crossover\(a, b, rng\), or mutation_only must be True; got .*Digits"
+    ):
         SteadyStateEA(Digits(), budget=100)
     search = SteadyStateEA(Digits(), budget=100, max_steps=2, mutation_only=True, seed=0)
     assert all(len(pull.arm.parents) == 1 for pull, _ in list(play(search, noise))[search.population :])
@@ -204,9 +206,9 @@ def test_evolution_makes_it_better_than_random_search(mutation_only, workers):
     assert found[0] > 0.6 * found[1]  # of two numbers below 0
 
 
-def test_the_user_is_told_where_little_is_left_to_breed():
+def test_a_warning_says_that_the_population_leaves_few_children():
     assert (
-        "the first population of 8 random arms takes most of the 10 arms"
+        "The first population of 8 random arms takes most of the 10 arms"
         in SteadyStateEA(SPACE, budget=100, population=8).warning()
     )
     assert SteadyStateEA(SPACE, budget=100, population=5).warning() is None

@@ -14,12 +14,12 @@ LINE = Space(x=Float(0, 1))
 FOUR = Space(**{name: Float(0, 1) for name in "abcd"})
 
 WRONG = {
-    "negative eta": ({"eta": -1e-4}, ValueError, "eta must be at least 0, got -0.0001"),
+    "negative gain": ({"min_gain": -1e-4}, ValueError, "min_gain must be at least 0, got -0.0001"),
     "no leaf": ({"min_leaf": 0}, ValueError, "min_leaf must be at least 1, got 0"),
     "half a leaf": ({"min_leaf": 2.5}, TypeError, "min_leaf must be a whole number, got 2.5"),
     "leaves that cannot be split": ({"min_leaf": 3, "min_split": 5}, ValueError, "min_split must be at least 6, got 5"),
     "refit in words": ({"refit": "often"}, ValueError, "refit must be True, False or 'doubling', got 'often'"),
-    "less than one training": ({"budget": 9, "max_steps": 10}, ValueError, "budget must be at least 10, one whole training"),
+    "less than one training": ({"budget": 9, "max_steps": 10}, ValueError, "budget must be at least 10, one full training"),
 }
 
 

@@ -26,7 +26,7 @@ def test_with_finish_an_interrupt_waits_for_the_pull_in_flight_and_else_abandons
         ended.append(config["x"])
         return config["x"]
 
-    for finish, pulls, words in ((True, 3, "finished first"), (False, 2, "abandoned")):
+    for finish, pulls, words in ((True, 3, "Stopping after the pulls in flight"), (False, 2, "Stopping now")):
         ended.clear()
         search = study(str(tmp_path / f"{finish}.db"))
         search.optimize(train, progress=False, finish=finish)

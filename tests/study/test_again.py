@@ -294,7 +294,7 @@ def test_a_study_that_learns_what_others_wrote_is_not_taken_over_meanwhile(stora
         refusals.append(raised.value)
         return learn_from_others(*given, **options)
 
-    monkeypatch.setattr("manyarms.study.study.learn_from_others", learn)
+    monkeypatch.setattr("manyarms.study.writer.learn_from_others", learn)
     play(older, 3)
     assert len(refusals) == 1
     assert outline(older) == uninterrupted(6)
@@ -401,7 +401,7 @@ def test_a_study_that_was_deleted_from_its_database_is_an_error(storage, anew):
     connection.close()
     if anew:
         opened(storage, 10).close()
-    with pytest.raises(ma.ManyarmsError, match="was deleted and made anew since|there is no study 'study'"):
+    with pytest.raises(ma.ManyarmsError, match="was deleted and created again since|there is no study 'study'"):
         study.optimize(height, budget=20, progress=False)
 
 

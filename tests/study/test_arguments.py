@@ -65,6 +65,19 @@ def test_wrong_arguments_of_tune_leave_no_study_behind(name, value, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("name", "value"), [("workers", 2), ("pull_timeout", 60), ("resources", {"gpu": 0})])
+def test_an_argument_that_a_runner_would_ignore_is_refused_by_name(name, value, tmp_path):
+    given = {"runner": ma.SimulatedRunner(2), name: value, "progress": False}
+    words = rf"^{name} cannot be combined with runner, got .*: set it on the runner, or leave out runner$"
+    study = ma.Study(search())
+    with pytest.raises(ValueError, match=words):
+        study.optimize(height, **given)
+    assert not study.counts.arms
+    with pytest.raises(ValueError, match=words):
+        ma.tune(height, SPACE, budget=20, storage=tmp_path / "study.db", **given)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -234,5 +247,5 @@ def test_a_function_that_cannot_be_called_and_a_used_strategy_are_refused():
         ma.Study(search()).optimize("train")
     used = search()
     used.ask()
-    with pytest.raises(ValueError, match="strategy must be fresh"):
+    with pytest.raises(ValueError, match="strategy must be a new one"):
         ma.Study(used)

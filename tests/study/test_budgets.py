@@ -79,7 +79,7 @@ def test_the_newest_limits_are_in_the_journal(make, tmp_path):
 
 
 def test_limits_in_a_snapshot_are_those_of_the_journal(monkeypatch, tmp_path):
-    monkeypatch.setattr("manyarms.study.study._SNAPSHOT_LAST", 2)
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_LAST", 2)
     for budget in ("1m", "2m"):
         with ma.Study(ma.RandomSearch(SPACE, seed=0), storage=f"{tmp_path}/study.db", budget=budget) as study:
             study.optimize(height, runner=ma.SimulatedRunner(1, lambda pull: 20.0), progress=False)

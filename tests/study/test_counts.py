@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from manyarms.core import Arm, Outcome, Pull
 from manyarms.journal import Event
+from manyarms.journal.events import asked_event, ended_event
 from manyarms.journal.sql import SqlJournal
-from manyarms.study.counts import Counts, asked_event, ended_event
+from manyarms.study.counts import Counts
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 AMOUNTS = st.floats(0, 1e6)

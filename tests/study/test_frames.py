@@ -115,7 +115,7 @@ def test_a_snapshot_keeps_the_columns_of_arms(storage):
     with ma.Study(ma.Hyperband(SPACE, budget=12, max_steps=3, seed=0), storage=storage) as study:
         study.optimize(returning, progress=False)
         study.journal.acquire()  # which optimize has released
-        study._save_snapshot()
+        study._writer.snapshots.save_snapshot()
         arms = study.arms_dataframe()
     with ma.load_study(storage) as view:
         assert repr(view.counts.arms[0]) == repr(study.counts.arms[0])

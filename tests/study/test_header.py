@@ -100,7 +100,7 @@ def test_another_argument_is_named_with_both_values(argument, case):
         made, given = str(raised.value).split(", now ")
         assert made.startswith(f'study "it\'s" was made with {argument}=') and first in made
         assert given.startswith(f"{argument}=") and second in given
-        assert "give the old value to go on with it, or another name" in given
+        assert "give the old value to resume it, or another name" in given
 
 
 # -- making the strategy again

@@ -1,4 +1,4 @@
-"""What users bring themselves: functions of the pull or the config, callbacks, strategies and spaces."""
+"""What users bring themselves: training functions, callbacks, strategies and spaces."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from .searches import SPACE, height, search
 pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
 
-def test_the_function_is_given_the_pull_or_the_config_by_the_name_of_its_parameter():
+def test_the_name_of_the_parameter_of_a_function_changes_nothing():
     seen = []
-    ma.tune(lambda config: seen.append(config) or 0.5, SPACE, budget=5, progress=False)
-    ma.tune(lambda pull: seen.append(pull) or pull["x"], SPACE, budget=20, max_steps=2, progress=False)
-    assert type(seen[0]) is dict
-    assert dict(seen[-1]) == seen[-1].config
-    assert {seen[-1].start, seen[-1].stop} <= {0, 1, 2}
+    ma.tune(lambda config: seen.append(config) or config["x"], SPACE, budget=5, seed=0, progress=False)
+    ma.tune(lambda pull: seen.append(pull) or pull["x"], SPACE, budget=5, seed=0, progress=False)
+    ma.tune(lambda p: seen.append(p) or p["x"], SPACE, budget=5, seed=0, progress=False)
+    assert all(isinstance(pull, ma.RunningPull) and pull == pull.config for pull in seen)
+    assert seen[:5] == seen[5:10] == seen[10:]
 
 
-def test_a_function_of_the_config_alone_with_many_steps_is_warned_about():
-    study = ma.Study(search(max_steps=5))
-    with pytest.warns(ma.ManyarmsWarning, match="max_steps=5"):
-        study.optimize(height, progress=False)
+def test_without_max_steps_each_pull_is_a_complete_training():
+    seen = []
+    ma.tune(lambda pull: seen.append((pull.start, pull.stop)) or pull["x"], SPACE, budget=5, progress=False)
+    assert seen == [(0, 1)] * 5
+    ma.tune(lambda pull: seen.append((pull.start, pull.stop)) or pull["x"], SPACE, budget=20, max_steps=2, progress=False)
+    assert {stop for _, stop in seen} == {1, 2}
 
 
 def test_callbacks_see_each_recorded_outcome_and_may_stop_the_study():
@@ -75,7 +77,7 @@ def test_any_object_with_sample_and_mutate_is_a_space():
             spot = int(rng.integers(5))
             return config[:spot] + "abc"[("abc".index(config[spot]) + 1) % 3] + config[spot + 1 :]
 
-    study = ma.tune(lambda config: config.count("c") / 5, Letters(), budget=150, seed=0, progress=False)
+    study = ma.tune(lambda pull: pull.config.count("c") / 5, Letters(), budget=150, seed=0, progress=False)
     assert study.best_config == "ccccc"
     assert study.arms_dataframe()["config"].str.len().eq(5).all()
 

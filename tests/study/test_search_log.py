@@ -59,7 +59,7 @@ class Told:
         self.clock.now += seconds
         pull = self.study.ask()
         outcome = ma.Outcome(pull, reason=reason) if value is None else ma.Outcome(pull, float(value))
-        self.study.record([outcome])
+        self.study._record([outcome])
         self.log.update([outcome])
 
 

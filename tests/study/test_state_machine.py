@@ -96,10 +96,15 @@ class StudyMachine(RuleBasedStateMachine):
             shutil.rmtree(self.directory)
 
 
-StudyMachine.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-)
+def examples(number):
+    return settings(max_examples=number, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class TestStudyMachine(StudyMachine.TestCase):
+    settings = examples(25)
     pytestmark = pytest.mark.timeout(300)
+
+
+class TestStudyMachineForLong(StudyMachine.TestCase):
+    settings = examples(400)
+    pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]  # noqa: RUF012

@@ -54,8 +54,8 @@ def test_a_space_that_changed_in_secret_is_noticed(tmp_path):
 
 
 def test_a_snapshot_leads_to_the_same_decisions_as_the_whole_journal(monkeypatch, tmp_path):
-    monkeypatch.setattr("manyarms.study.study._SNAPSHOT_EVERY", 30)
-    monkeypatch.setattr("manyarms.study.study._SNAPSHOT_LAST", 10)
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_EVERY", 30)
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_LAST", 10)
     with ma.Study(chained.strategy(), storage=f"{tmp_path}/often.db") as study:
         for _ in range(40):
             study.tell(study.ask(), random.Random(study.counts.pulls).random())

@@ -112,7 +112,7 @@ def test_an_outcome_that_cannot_be_is_refused_with_all_that_came_with_it(name, v
     other = next(flight.pull for flight in study.counts.in_flight.values())
     before = study.counts.state(), len(study.journal)
     with pytest.raises((ValueError, TypeError), match=f"{name.removesuffix('s')}.* must be"):
-        study.record([Outcome(other, 0.7), replace(Outcome(pull, 0.5), **{name: value})])
+        study._record([Outcome(other, 0.7), replace(Outcome(pull, 0.5), **{name: value})])
     assert (study.counts.state(), len(study.journal)) == before
     _check_it_goes_on(study, pull)
 
@@ -120,14 +120,14 @@ def test_an_outcome_that_cannot_be_is_refused_with_all_that_came_with_it(name, v
 def test_what_is_no_outcome_is_refused():
     study, pull = in_the_middle()
     with pytest.raises(TypeError, match="outcomes must be of the class Outcome, got 0.5"):
-        study.record([0.5])
+        study._record([0.5])
     _check_it_goes_on(study, pull)
 
 
 def test_numbers_of_numpy_in_an_outcome_are_written_as_plain_ones(tmp_path):
     study, pull = in_the_middle(tmp_path / "study.db")
     numbers = {"reward": np.float32(0.5), "cost": np.int64(2), "metrics": {"loss": np.float16(1)}, "curve": np.arange(2)}
-    study.record([replace(Outcome(pull), **numbers)])
+    study._record([replace(Outcome(pull), **numbers)])
     row = study.pulls_dataframe().iloc[-1]
     assert (row["reward"], row["cost"], row["metric_loss"]) == (0.5, 2.0, 1.0)
     _check_it_goes_on(study, pull)
@@ -173,7 +173,7 @@ def test_a_late_or_repeated_result_changes_nothing_whatever_it_says():
 
 def test_the_same_pull_twice_in_one_call_counts_once():
     study, pull = in_the_middle()
-    study.record([Outcome(pull, 0.5), Outcome(pull, 0.9)])
+    study._record([Outcome(pull, 0.5), Outcome(pull, 0.9)])
     assert study.counts.arms[pull.arm.id].reward == 0.5
 
 
@@ -280,7 +280,7 @@ def test_a_closed_study_says_so_and_can_still_be_looked_at(stored, tmp_path):
     for call in (
         study.ask,
         lambda: study.tell(pull, 0.5),
-        lambda: study.record([Outcome(pull, 0.5)]),
+        lambda: study._record([Outcome(pull, 0.5)]),
         lambda: study.optimize(height, progress=False),
     ):
         with pytest.raises(ma.StudyClosed, match=r"study 'study' is closed: open it again with ma\.Study"):

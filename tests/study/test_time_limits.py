@@ -136,7 +136,7 @@ class TwoPulls:
 def test_a_pull_stopped_before_it_saved_is_trained_again_when_it_continues():
     clock, study = Clock(), ma.Study(TwoPulls())
     train = slicing(clock, save=False)
-    with pytest.warns(ma.ManyarmsWarning, match=r"could not save its state \(its time was over before it saved one\)"):
+    with pytest.warns(ma.ManyarmsWarning, match=r"could not save its state \(its time was up before it saved one\)"):
         study.optimize(train, runner=InlineRunner(clock=clock), timeout=90, progress=False)
     assert study.best_reward == 1 and study.counts.steps == 2
     assert study.best_model() == 2, "trained again, and to the end"
@@ -176,5 +176,5 @@ def test_the_contract_of_outcomes_covers_the_mark():
     study = whole()
     pull = study.ask()
     with pytest.raises(TypeError, match="stopped_early must be True or False, got 'yes'"):
-        study.record([ma.Outcome(pull, 1.0, stopped_early="yes")])
+        study._record([ma.Outcome(pull, 1.0, stopped_early="yes")])
     assert not study.counts.pulls

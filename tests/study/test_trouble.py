@@ -91,7 +91,7 @@ from waiting import wait_until
 storage, workers, go = sys.argv[1:]
 def train(pull):
     os.write(1, b"step\\n")  # at once: several workers write to it
-    assert pull.arm < 2 or wait_until(lambda: os.path.exists(go))
+    assert pull.arm.id < 2 or wait_until(lambda: os.path.exists(go))
     return chained.train(pull)
 study = ma.Study(chained.strategy(), storage=storage)
 study.optimize(train, workers=int(workers), progress=False)

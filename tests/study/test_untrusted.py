@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+import warnings
 from contextlib import closing
 from pathlib import Path
 
@@ -21,10 +22,11 @@ from manyarms.cli import main
 pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch):
-    """A folder that a stranger sent, with a study and its checkpoints, and something of ours beside it."""
-    with quick_directory() as directory:
+@pytest.fixture(scope="module")
+def files():
+    """What is in the folder of a test, by path: made once, and gone from where it was made."""
+    with quick_directory() as directory, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*mutants crowd out training", ma.ManyarmsWarning)
         place = Path(directory)
         (place / "sent").mkdir()
         with opened(place / "sent/study.db") as study:
@@ -33,6 +35,17 @@ def here(monkeypatch):
             study.optimize(chained.train, progress=False)
         (place / "victim").mkdir()
         (place / "victim" / "thesis.tex").write_text("years of work")
+        return {path.relative_to(place): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(autouse=True)
+def here(files, monkeypatch):
+    """A folder that a stranger sent, with a study and its checkpoints, and something of ours beside it."""
+    with quick_directory() as directory:
+        place = Path(directory)
+        for path, content in files.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(content)
         monkeypatch.chdir(place)
         yield place
 
@@ -176,7 +189,7 @@ def test_such_a_state_is_trained_again():
 
 
 def test_a_snapshot_that_names_something_else_is_ignored(monkeypatch, manyarms):
-    monkeypatch.setattr("manyarms.study.study._SNAPSHOT_LAST", 1)
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_LAST", 1)
     with opened("sent/study.db", 60) as study:
         study.optimize(chained.train, progress=False)
         events, names = len(study.journal), {record.checkpoint for record in study.counts.arms.values()}

@@ -27,7 +27,7 @@ def template(tmp_path_factory):
     """A finished study with checkpoints and a snapshot, to be copied."""
     directory = tmp_path_factory.mktemp("template")
     with pytest.MonkeyPatch.context() as patch, ma.Study(chained.strategy(80), storage=f"{directory}/study.db") as study:
-        patch.setattr("manyarms.study.study._SNAPSHOT_LAST", 10)
+        patch.setattr("manyarms.study.snapshots._SNAPSHOT_LAST", 10)
         study.optimize(chained.train, progress=False)
         assert study.journal.snapshot() is not None
     return directory
@@ -279,7 +279,7 @@ def test_a_study_that_goes_on_while_it_is_looked_at_is_well(monkeypatch):
                 self.study.tell(self.study.ask(), 0.5)
             return super().events(since)
 
-    monkeypatch.setattr("manyarms.study.study._SNAPSHOT_EVERY", 30)
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_EVERY", 30)
     journal = Busy()
     study = ma.Study(chained.strategy(), storage=journal)
     for _ in range(40):
@@ -298,7 +298,7 @@ def test_a_space_of_the_users_own_is_checked_as_far_as_it_can_be(tmp_path, verif
             return self.sample(rng)
 
     file = f"{tmp_path}/study.db"
-    with ma.tune(lambda config: config.count("c") / 5, Letters(), budget=20, storage=file, progress=False):
+    with ma.tune(lambda pull: pull.config.count("c") / 5, Letters(), budget=20, storage=file, progress=False):
         pass
     assert verify(file)[0] == 0
     rewrite(file, insert(1))

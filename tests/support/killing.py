@@ -18,7 +18,7 @@ import manyarms as ma
 AHEAD = 3  # pulls that a life may record beyond those it was watched for; else a late kill might find the study done
 
 
-def live(storage: str, workers: int, told: int, most: int | None) -> None:
+def live(storage: str, workers: int, budget: int, told: int, most: int | None) -> None:
     """One life of the study's process; writes a byte to `told` for every pull it records, and halts after `most`."""
     recorded = 0
 
@@ -29,12 +29,12 @@ def live(storage: str, workers: int, told: int, most: int | None) -> None:
         if recorded == most:
             signal.pause()
 
-    study = ma.Study(chained.strategy(budget=500), storage=storage)
+    study = ma.Study(chained.strategy(budget), storage=storage)
     study.optimize(chained.slowly, workers=workers, deterministic=workers > 1, progress=False, callbacks=[tell])
     study.close()
 
 
-def main(storage: str, workers: int, kills: int, seed: int) -> None:
+def main(storage: str, workers: int, kills: int, budget: int, seed: int) -> None:
     """Each life but the last is ended a few pulls and milliseconds after it began; prints how many were."""
     moments, killed = random.Random(seed), 0
     for life in range(kills + 1):
@@ -42,7 +42,7 @@ def main(storage: str, workers: int, kills: int, seed: int) -> None:
         pulls = moments.randrange(12)
         child = os.fork()
         if child == 0:
-            live(storage, workers, write, pulls + AHEAD if life < kills else None)
+            live(storage, workers, budget, write, pulls + AHEAD if life < kills else None)
             os._exit(0)
         os.close(write)
         if life < kills:

@@ -28,7 +28,6 @@ LAYERS = [
     ("networks: graphs and layers", ["networks.graphs", "networks.layers", "networks.torch.pytorch", "networks.torch.modules"]),
     ("networks: training and drawing", ["networks.torch", "networks.drawing"]),
     ("networks: public names", ["networks"]),
-    ("tables: tasks, metrics and columns", ["tables.task", "tables.metrics", "tables.names", "tables.columns"]),
     ("scikit-learn: training in slices", ["sklearn.training"]),
     ("scikit-learn: searches and automatic models", ["sklearn.search", "sklearn.automl"]),
     ("scikit-learn: public names", ["sklearn"]),

@@ -13,10 +13,8 @@ import os
 import shutil
 import signal
 import stat
-import struct
 import subprocess
 import sys
-import types
 
 import psutil
 
@@ -31,7 +29,7 @@ _NAMES = {
 }
 _PRETEND = "import windows; windows.pretend(); "
 _open, _fsync, _unlink, _fcntl = os.open, os.fsync, os.unlink, fcntl.fcntl
-_GET, _LOCK, _KINDS = fcntl.F_GETFL, fcntl.F_OFD_SETLK, (fcntl.F_UNLCK, fcntl.F_WRLCK)
+_GET = fcntl.F_GETFL
 _READ_ONLY = os.O_RDONLY
 
 
@@ -43,22 +41,10 @@ def pretend() -> None:
     for module, names in _NAMES.items():
         for name in names:
             delattr(module, name)
-    sys.modules["msvcrt"] = types.ModuleType("msvcrt")
-    vars(sys.modules["msvcrt"]).update(LK_UNLCK=0, LK_NBLCK=2, locking=_locking)
     vars(subprocess).update(STARTUPINFO=_StartupInfo, CREATE_NEW_PROCESS_GROUP=0x200, CREATE_NO_WINDOW=0x8000000, Popen=_Popen)
     vars(os).update(set_handle_inheritable=os.set_inheritable, open=_open_file, fsync=_sync, unlink=_delete, remove=_delete)
     shutil._use_fd_functions = False
     sys.platform = "win32"
-
-
-def _locking(file: int, mode: int, size: int) -> None:
-    start = os.lseek(file, 0, os.SEEK_CUR)
-    if start < os.fstat(file).st_size:
-        raise AssertionError("others could not read what is locked")
-    try:
-        _fcntl(file, _LOCK, struct.pack("hhqqi4x", _KINDS[mode > 0], os.SEEK_SET, start, size, 0))
-    except BlockingIOError:
-        raise PermissionError(errno.EACCES, "Permission denied") from None
 
 
 def _open_file(path, flags, mode=0o777, **more):

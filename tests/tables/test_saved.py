@@ -1,4 +1,4 @@
-"""A model in a folder: whole, with the versions it needs, and refused if it is not."""
+"""A model in a directory: complete, with the versions it needs, and refused if it is not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FACTS = Facts(
     dtypes={"code": "str", "n": "int64"},
     target_kind="text",
     classes=["no", "yes"],
-    metric="accuracy",
+    scoring="accuracy",
     scores={"search": 1.0},
     rows={"trained on": 4},
     members=[],
@@ -35,7 +35,7 @@ FACTS = Facts(
 
 
 @pytest.fixture
-def folder(tmp_path):
+def directory(tmp_path):
     rows = pd.DataFrame({"code": ["01", "1", "01", "1"], "n": [1, 2, 2, 1]})
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(C=100)).fit(
         rows, ["no", "yes", "no", "yes"]
@@ -44,39 +44,39 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_model_comes_back_and_takes_columns_for_what_they_were(folder, tmp_path):
-    model, said = load_model(folder, say=pytest.fail), []
+def test_a_loaded_model_reads_columns_as_in_training(directory, tmp_path):
+    model, notes = load_model(directory, notify=pytest.fail), []
     new = tmp_path / "new.csv"
     new.write_text("more,n,code,y\nx,1,01,no\ny,2,1,no\n")
-    predictions = model.predict(new, said.append)
+    predictions = model.predict(new, notes.append)
     assert predictions.name == "y" and predictions.tolist() == ["no", "yes"]
-    assert said == ["columns the model does not know are ignored: 'more'"]
-    assert model.predict_proba(new, said.append).columns.tolist() == ["no", "yes"]
-    assert model.score(new, said.append) == 0.5
+    assert notes == ["Ignored columns that the model does not use: 'more'."]
+    assert model.predict_proba(new, notes.append).columns.tolist() == ["no", "yes"]
+    assert model.score(new, notes.append) == 0.5
     frame = pd.DataFrame({"n": ["1", "none"], "code": [1, 1]}, index=[7, 8])  # text and numbers the other way round
-    predictions = model.predict(frame, said.append)
+    predictions = model.predict(frame, notes.append)
     assert predictions.index.tolist() == [7, 8] and predictions.tolist() == ["yes", "yes"]
-    assert said[-1] == "the column 'n' must hold numbers: taken as missing are 'none'"
+    assert notes[-1] == "The column 'n' must hold numbers. These values are treated as missing: 'none'."
 
 
-def test_columns_that_are_missing_are_named(folder):
-    model = load_model(folder)
-    with pytest.raises(ValueError, match="lacks the column that the model needs: 'code'; is it 'Code'"):
+def test_columns_that_are_missing_are_named(directory):
+    model = load_model(directory)
+    with pytest.raises(ValueError, match="lacks a column of the model: 'code'. Did you mean 'Code'"):
         model.predict(pd.DataFrame({"Code": ["1"], "n": [1]}))
-    with pytest.raises(ValueError, match="lacks columns that the model needs: 'code', 'n'"):
+    with pytest.raises(ValueError, match="lacks columns of the model: 'code', 'n'"):
         model.predict(pd.DataFrame({"x": [1]}))
 
 
-def test_other_versions_are_told_and_how_to_have_the_same(folder):
-    facts = json.loads((folder / "model.json").read_text())
+def test_other_versions_give_a_note_with_the_command_to_install_the_same(directory):
+    facts = json.loads((directory / "model.json").read_text())
     facts["versions"] |= {"numpy": "0.1", "no-such-package": "1.0"}
-    (folder / "model.json").write_text(json.dumps(facts))
-    said = []
-    load_model(folder, said.append)
-    assert f"numpy 0.1 (here {np.__version__}), no-such-package 1.0 (here not installed)" in said[0]
-    assert f"pip install -r {folder / 'requirements.txt'}" in said[0]
-    with pytest.warns(ma.ManyarmsWarning, match="other versions"):
-        load_model(folder)
+    (directory / "model.json").write_text(json.dumps(facts))
+    notes = []
+    load_model(directory, notes.append)
+    assert f"numpy 0.1 (installed: {np.__version__}), no-such-package 1.0 (installed: none)" in notes[0]
+    assert f"pip install -r {directory / 'requirements.txt'}" in notes[0]
+    with pytest.warns(ma.ManyarmsWarning, match="other package versions"):
+        load_model(directory)
 
 
 def test_the_versions_are_those_of_everything_in_the_model():
@@ -90,25 +90,32 @@ def test_the_versions_are_those_of_everything_in_the_model():
 
 
 @pytest.mark.parametrize("name", ["model.joblib", "model.json", "requirements.txt"])
-def test_a_folder_without_one_of_the_files_is_refused(folder, name):
-    (folder / name).unlink()
-    with pytest.raises(ma.ManyarmsError, match=f"is not the folder of a model .* it has no {name}"):
-        load_model(folder)
+def test_a_directory_without_one_of_the_files_is_refused(directory, name):
+    (directory / name).unlink()
+    with pytest.raises(ma.ManyarmsError, match=f"does not hold a model .* it has no {name}"):
+        load_model(directory)
 
 
-def test_a_damaged_folder_is_refused(folder):
-    whole = (folder / "model.joblib").read_bytes()
-    (folder / "model.joblib").write_bytes(whole[:-10])
-    with pytest.raises(ma.ManyarmsError, match="damaged or of another training"):
-        load_model(folder)
-    (folder / "model.joblib").write_bytes(whole)
-    load_model(folder)
+def test_a_corrupt_model_is_refused(directory):
+    whole = (directory / "model.joblib").read_bytes()
+    (directory / "model.joblib").write_bytes(whole[:-10])
+    with pytest.raises(ma.ManyarmsError, match="corrupt, or does not belong to"):
+        load_model(directory)
+    (directory / "model.joblib").write_bytes(whole)
+    load_model(directory)
     for text in ("{", "[]", '{"task": 1}'):
-        (folder / "model.json").write_text(text)
-        with pytest.raises(ma.ManyarmsError, match="model.json is damaged"):
-            load_model(folder)
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        load_model(folder / "nowhere")
+        (directory / "model.json").write_text(text)
+        with pytest.raises(ma.ManyarmsError, match="model.json is corrupt"):
+            load_model(directory)
+    with pytest.raises(FileNotFoundError, match="The directory .* does not exist"):
+        load_model(directory / "nowhere")
+
+
+def test_a_model_of_an_earlier_version_is_read(directory):
+    facts = json.loads((directory / "model.json").read_text())
+    facts["metric"] = facts.pop("scoring")
+    (directory / "model.json").write_text(json.dumps(facts))
+    assert load_model(directory).facts.scoring == "accuracy"
 
 
 class Unloadable:

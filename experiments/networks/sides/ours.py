@@ -39,27 +39,27 @@ class Watched:
     def __call__(self, pull: Any) -> float:
         began = time.process_time()
         accuracy = self._classifier(pull)["reward"]
-        return self._log.note(pull.arm, accuracy, time.process_time() - began)
+        return self._log.note(pull.arm.id, accuracy, time.process_time() - began)
 
 
 def make_space(shape: tuple[int, int, int], nodes: int) -> networks.NetworkSpace:
     """The layers of dragon's side, in the same ranges, without limits of the size of a network."""
     channels, kernels = ma.Int(*CHANNELS), ma.Choice(*range(KERNELS[0], KERNELS[1] + 1, 2), ordered=True)
-    usual = [networks.Normalisation(), networks.Dropout(ma.Space(rate=ma.Float(*DROPOUT))), networks.Identity()]
+    usual = [networks.Normalization(), networks.Dropout(ma.Space(rate=ma.Float(*DROPOUT))), networks.Identity()]
     pool = ma.Space(size=ma.Int(*POOLS))
     convolution = networks.Convolution(ma.Space(channels=channels, kernel=kernels, stride=1))
     layers = [convolution, networks.MaxPool(pool), networks.AveragePool(pool), *usual]
     dense = networks.Dense(ma.Space(units=ma.Int(*UNITS)))
     parts = {
-        "image": networks.Part(layers, dimensions=2, max_nodes=nodes),
-        "vector": networks.Part([dense, *usual], dimensions=0, max_nodes=max(1, nodes // 2)),
+        "image": networks.GraphSpace(layers, dimensions=2, max_nodes=nodes),
+        "vector": networks.GraphSpace([dense, *usual], dimensions=0, max_nodes=max(1, nodes // 2)),
     }
     training = ma.Space(learning_rate=RATE, batch_size=BATCH, optimiser=OPTIMISER)
     return networks.NetworkSpace(shape, 10, parts, training, max_parameters=None, max_flops=None)
 
 
 def main() -> None:
-    """Search; in a folder with a search, go on with it."""
+    """Search, or resume the search in the folder."""
     arguments = options()
     folder, scale = arguments.folder, Scale.of(arguments)
     data = images(scale)

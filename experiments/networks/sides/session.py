@@ -26,16 +26,16 @@ CHANNELS, KERNELS, POOLS, UNITS, DROPOUT = (4, 16), (1, 5), (2, 3), (8, 64), (0.
 def options() -> argparse.Namespace:
     """The command line of a side, and the scale."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--folder", type=Path, required=True, help="of this search: its log, its result and what it keeps")
+    parser.add_argument("--folder", type=Path, required=True, help="folder of the search")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--nan", type=int, help="the sub-train of this number gives NaN")
-    parser.add_argument("--again", action="store_true", help="go on with the search in the folder, in this side's own way")
+    parser.add_argument("--nan", type=int, help="number of the sub-train that returns NaN")
+    parser.add_argument("--again", action="store_true", help="resume the search in the folder")
     Scale.add_options(parser)
     return parser.parse_args()
 
 
 class Log:
-    """A line for each sub-train as it ends, so that whoever kills the process knows how far it was."""
+    """A log with a line for each finished sub-train, which shows the progress of a killed process."""
 
     def __init__(self, folder: Path, nan: int | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ class Log:
         self.training = 0.0  # seconds
 
     def note(self, model: int, accuracy: float, seconds: float) -> float:
-        """Write down a sub-train; gives the accuracy, or NaN where that was asked for."""
+        """Log a sub-train, and return the accuracy, or NaN if requested."""
         accuracy = math.nan if self.count == self._nan else accuracy
         self.count += 1
         self.training += seconds
@@ -54,7 +54,7 @@ class Log:
 
 
 def write_result(folder: Path, log: Log, began: float, **figures: Any) -> None:
-    """What the search came to; the seconds are of the processor."""
+    """Write the result of the search, with CPU seconds."""
     seconds = time.process_time() - began
     result = {"subtrains": log.count, "seconds": seconds, "training": log.training, **figures}
     (folder / "result.json").write_text(json.dumps(result))
@@ -66,5 +66,5 @@ def images(scale: Scale) -> Any:
 
 
 def initial(scale: Scale) -> int:
-    """Random networks to begin with: K, of both sides."""
+    """The number of initial random networks, K."""
     return max(2, scale.budget // (2 * scale.steps))

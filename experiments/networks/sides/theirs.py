@@ -1,8 +1,8 @@
 """dragon-autodl's side of experiments/networks/dragon.py: its Mutant_UCB on networks of its own classes.
 
-Images have their channels first, and convolutions are made with permute=False, so that they, pooling and normalisation work on
+Images have their channels first, and convolutions are made with permute=False, so that they, pooling and normalization work on
 the same axes; its concatenation is of the last axis. The weights of a network are kept where dragon keeps them, in the
-configuration; the state of the optimiser in memory. The loss is 1 - accuracy.
+configuration; the state of the optimizer in memory. The loss is 1 - accuracy.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from session import (
 from torch import nn
 
 from manyarms.networks import Cycle, subtrain
-from manyarms.networks.torch.trained_network import make_optimiser
+from manyarms.networks.torch.optimizers import make_optimizer
 
 
 def whole(label: str, low: int, high: int) -> IntVar:
@@ -111,14 +111,14 @@ class Evaluation:
         self._optimisers: dict[int, Any] = {}
 
     def tensors(self, x: Any, y: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Standardised, channels first."""
+        """Standardized images, with channels first."""
         rows = ((x - self.mean) / self.deviation).astype(np.float32)
         return torch.from_numpy(np.ascontiguousarray(np.moveaxis(rows, -1, 1))), torch.from_numpy(y.astype(np.int64))
 
     def __call__(self, configuration: list[Any], model: int) -> float:
         began = time.process_time()
         module = Network(configuration, tuple(self.x.shape[1:]))
-        optimiser = make_optimiser(OPTIMISER, module.parameters(), RATE)
+        optimiser = make_optimizer(OPTIMISER, module.parameters(), RATE)
         if model in self._optimisers:
             optimiser.load_state_dict(self._optimisers[model])
         subtrain(module, optimiser, self.x, self.y, self.cycle, seed=int(torch.randint(2**31, ())))
@@ -128,14 +128,14 @@ class Evaluation:
 
 
 def measured(module: Network, x: torch.Tensor, y: torch.Tensor) -> float:
-    """The share of images that are classified as labelled."""
+    """The share of images that are classified correctly."""
     module.eval()
     with torch.no_grad():
         return float((module(x).argmax(1) == y).float().mean())
 
 
 def main() -> None:
-    """Search, or go on as dragon offers it: with the path of a population."""
+    """Search, or resume as dragon does, with the path of a population."""
     arguments = options()
     folder, scale = arguments.folder, Scale.of(arguments)
     random.seed(arguments.seed)

@@ -1,7 +1,7 @@
-"""Where arms save and find their state, and what is dropped when disk is short.
+"""Checkpoints: the saved states of arms, and what is deleted when disk space runs out.
 
-A checkpoint is a directory. It is written under another name, completed with a manifest of its files and their checksums, and
-renamed into place: it is whole or absent. The checkpoints of a study are in a directory of its own.
+A checkpoint is a directory. It is written under a temporary name, completed with a manifest of its files and their checksums,
+and renamed into place, so it is complete or absent. Each study has its own directory of checkpoints.
 """
 
 from .files import is_directory, read_regular, remove, size_of

@@ -1,4 +1,4 @@
-"""Reading, measuring and deleting directories that may come from a stranger: no link is followed, nothing is waited for."""
+"""Reads, measures and deletes directories that may be untrusted: follows no links, and never blocks on a pipe."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hashlib import blake2b, file_digest
 from io import BufferedReader
 from pathlib import Path
 
-_JUNCTION = 0xA0000003  # `stat.IO_REPARSE_TAG_MOUNT_POINT`, which only Windows has: a link that looks like a directory
+_JUNCTION = 0xA0000003  # `stat.IO_REPARSE_TAG_MOUNT_POINT` of Windows: a link that looks like a directory
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def is_directory(path: Path) -> bool:
-    """Whether this is a directory itself, and not a link to one."""
+    """Whether the path is a directory, and not a link to one."""
     try:
         return _is_real(os.lstat(path))
     except (OSError, ValueError):
@@ -25,7 +25,7 @@ def is_directory(path: Path) -> bool:
 
 
 def regular_files(directory: Path) -> dict[str, int]:
-    """The files below a directory, by relative name, with their sizes. `OSError` if it holds links, pipes or devices."""
+    """The sizes of the files below a directory, by relative name. Raises `OSError` for links, pipes and devices."""
     sizes = {}
     for name, entry in _entries(directory, strict=True):
         if not entry.is_file(follow_symlinks=False):
@@ -35,12 +35,12 @@ def regular_files(directory: Path) -> dict[str, int]:
 
 
 def size_of(directory: Path) -> int:
-    """The bytes of all regular files below a directory, as far as it can be read."""
+    """The total size in bytes of all readable regular files below a directory."""
     return sum(_size(entry) for _, entry in _entries(directory, strict=False)) if is_directory(directory) else 0
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """The content of a regular file; `OSError` if it is larger than `most` bytes, or is not a regular file."""
+    """The content of a regular file. Raises `OSError` if it is larger than `most` bytes, or not a regular file."""
     with _open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > most:
             raise OSError(f"{path} has more than {most} bytes")
@@ -48,16 +48,16 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def checksum(path: Path) -> str:
-    """The checksum of a regular file: 32 characters."""
+    """The checksum of a regular file, as 32 hexadecimal digits."""
     with _open_regular(path) as file:
         return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
 
 
 def remove(directory: Path) -> None:
-    """Delete a directory and all below it, following no links; what cannot be deleted stays."""
-    with suppress(RecursionError):  # nested very deep
+    """Delete a directory and everything below it, without following links. What cannot be deleted stays."""
+    with suppress(RecursionError):  # nested too deep
         shutil.rmtree(directory, ignore_errors=True)
-        if sys.platform == "win32" and is_directory(directory):  # there, files that are read-only cannot be deleted
+        if sys.platform == "win32" and is_directory(directory):  # Windows cannot delete read-only files
             for name, entry in _entries(directory, strict=False):
                 if entry.is_file(follow_symlinks=False):
                     with suppress(OSError):
@@ -76,12 +76,12 @@ def _open_regular(path: Path) -> BufferedReader:
 
 
 def _entries(directory: Path, strict: bool) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """All that is below a directory except directories, by relative name. What cannot be read is skipped, unless `strict`."""
-    rest = [""]  # not recursive: a stranger's directories may be nested very deep
+    """Everything below a directory except directories, by relative name. Unless `strict`, unreadable parts are skipped."""
+    rest = [""]  # not recursive, because an untrusted directory may be nested very deep
     while rest:
         below = rest.pop()
         try:
-            entries = os.scandir(os.path.join(directory, below))  # a Path would take its time with a deep one
+            entries = os.scandir(os.path.join(directory, below))  # faster than a Path for deep directories
         except OSError:
             if strict:
                 raise
@@ -96,19 +96,19 @@ def _entries(directory: Path, strict: bool) -> Iterator[tuple[str, os.DirEntry[s
 
 
 def _is_real(status: os.stat_result) -> bool:
-    """Whether this is a directory itself, and not a link to one."""
+    """Whether the status is that of a directory, and not of a link to one."""
     return stat.S_ISDIR(status.st_mode) and getattr(status, "st_reparse_tag", 0) != _JUNCTION
 
 
 def _is_junction(directory: os.DirEntry[str]) -> bool:
     try:
         return not _is_real(directory.stat(follow_symlinks=False))
-    except OSError:  # deleted in the meantime: seen when it is read
+    except OSError:  # deleted in the meantime: reading it will show that
         return False
 
 
 def _size(entry: os.DirEntry[str]) -> int:
-    """The bytes of a regular file; 0 of anything else, and of what was deleted in the meantime."""
+    """The size of a regular file in bytes; 0 for anything else, and for files deleted in the meantime."""
     try:
         return entry.stat(follow_symlinks=False).st_size if entry.is_file(follow_symlinks=False) else 0
     except OSError:

@@ -1,4 +1,4 @@
-"""Where the checkpoints of a study are. All that use them ask here: studies, readers and the command line."""
+"""Where the checkpoints of a study are, for studies, readers and the command line."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..errors import StorageError
 from ..journal import Journal
 from . import Owner, is_checkpoint, is_owned, slug
 
-_HERE = "manyarms-checkpoints"  # in the working directory, for storages that are not files
+_HERE = "manyarms-checkpoints"  # in the working directory, if the storage is not a file
 
 
 def owner_of(journal: Journal, header: Mapping[str, Any]) -> Owner:
-    """The study, as its directory of checkpoints knows it."""
+    """The study as the owner of its directory of checkpoints."""
     id = header.get("id")
     return Owner(journal.name, id if isinstance(id, str) else None, _place(journal))
 
 
 def default_root(journal: Journal) -> Path:
-    """Where checkpoints go if the user does not say: beside the file of the database, else below the working directory."""
+    """The default directory: next to the database file, or in the working directory if the storage is not a file."""
     place = _place(journal)
     return Path(f"{place}-checkpoints") if isinstance(place, Path) else Path(_HERE).absolute()
 
 
 def noted(root: Path, owner: Owner) -> str:
-    """How a header notes the directory of a new study: relative to the database if it is beside it, so that both can move."""
+    """The directory as stored in the header: relative to the database if it is next to it, so that both can be moved."""
     directory = root.absolute() / owner.directory_name
     if isinstance(owner.place, Path) and directory.is_relative_to(owner.place.parent):
         return directory.relative_to(owner.place.parent).as_posix()
@@ -35,7 +35,7 @@ def noted(root: Path, owner: Owner) -> str:
 
 
 def directories(journal: Journal, header: Mapping[str, Any]) -> list[Path]:
-    """Where the checkpoints of a study may be: where its header says, beside its journal, or where old versions put them."""
+    """The possible directories of a study: the one in its header, the default, and those of older versions."""
     directory, default = _noted_directory(journal, header), default_root(journal)
     roots = dict.fromkeys([default] if directory is None else [directory.parent, default])
     names = dict.fromkeys([owner_of(journal, header).directory_name, slug(journal.name)])
@@ -44,22 +44,22 @@ def directories(journal: Journal, header: Mapping[str, Any]) -> list[Path]:
 
 
 def find_checkpoint(directories: Sequence[Path], name: str) -> Path:
-    """Where a checkpoint is; if it is nowhere, where it was expected."""
+    """The path of a checkpoint; if it does not exist, where it was expected."""
     places = [directory / name for directory in directories]
     return next((path for path in places if is_checkpoint(path)), places[0])
 
 
 def usual_root(journal: Journal) -> Path:
-    """Where the checkpoints of a study go if the user does not say: where they are already, or else the default."""
+    """The directory for the checkpoints of a study if the user gives none: where they are already, or the default."""
     header = journal.header
     found = None if header is None else _owned(journal, header)[0]
     return default_root(journal) if found is None else found.parent
 
 
 def owned_root(journal: Journal, header: Mapping[str, Any]) -> Path:
-    """Where the study has a directory that says it is the study's, else the default. What the header says is not enough.
+    """The parent of the directory that the study owns, or the default. Being named in the header is not enough.
 
-    `StorageError` if what it says is the directory of another study, or of nobody.
+    Raises `StorageError` if the directory in the header belongs to another study, or has no owner file.
     """
     found, refusals = _owned(journal, header)
     if found is not None:
@@ -76,7 +76,7 @@ def owned_root(journal: Journal, header: Mapping[str, Any]) -> Path:
 
 
 def _owned(journal: Journal, header: Mapping[str, Any]) -> tuple[Path | None, list[StorageError]]:
-    """The directory that says it is the study's, if there is one, and why others are not."""
+    """The directory that the study owns, if there is one, and why others are not owned."""
     refusals: list[StorageError] = []
     for directory in directories(journal, header):
         try:
@@ -88,7 +88,7 @@ def _owned(journal: Journal, header: Mapping[str, Any]) -> tuple[Path | None, li
 
 
 def _noted_directory(journal: Journal, header: Mapping[str, Any]) -> Path | None:
-    """The directory that the header notes, wherever its database is now."""
+    """The directory in the header, relative to where the database is now."""
     text, place = header.get("checkpoints"), _place(journal)
     if not isinstance(text, str):
         return None
@@ -96,6 +96,6 @@ def _noted_directory(journal: Journal, header: Mapping[str, Any]) -> Path | None
 
 
 def _place(journal: Journal) -> Path | str | None:
-    """The file or server of a journal, if it says."""
+    """The file or server of a journal, if known."""
     place: Path | str | None = getattr(journal, "place", None)
     return place

@@ -12,9 +12,9 @@ from pathlib import Path
 from .files import checksum, is_directory, read_regular, regular_files, size_of
 
 MANIFEST = "manyarms.json"
-"""The file that makes a directory a checkpoint: its other files, with size and checksum."""
+"""The file that makes a directory a checkpoint. It lists the other files with their sizes and checksums."""
 
-_MOST = 16 * 2**20  # bytes of a manifest, enough for 200,000 files
+_MOST = 16 * 2**20  # maximum size of a manifest in bytes, enough for 200,000 files
 _NOT_YET = "0" * 32  # in place of a checksum
 
 
@@ -23,11 +23,14 @@ def commit(staged: Path, final: Path, lasting: bool = True) -> int:
 
     Args:
         staged: The directory as it was written.
-        final: Where the checkpoint goes.
-        lasting: Wait for the disk, so that the checkpoint survives a power cut.
+        final: The path of the checkpoint.
+        lasting: Whether to wait for the disk, so that the checkpoint survives a power cut.
 
     Returns:
-        Its size in bytes. `OSError` if it cannot be saved.
+        The size in bytes.
+
+    Raises:
+        OSError: The checkpoint cannot be saved.
     """
     sizes = _files(staged)
     text = _text(sizes, {name: checksum(staged / name) for name in sizes})
@@ -41,21 +44,21 @@ def commit(staged: Path, final: Path, lasting: bool = True) -> int:
 
 
 def committed_size(staged: Path) -> int:
-    """The bytes that the directory will take as a checkpoint. `OSError` if it cannot be one."""
+    """The size in bytes of the directory as a checkpoint. Raises `OSError` if it cannot be one."""
     sizes = _files(staged)
     return sum(sizes.values()) + len(_text(sizes, dict.fromkeys(sizes, _NOT_YET)))
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether there is a checkpoint, sound or corrupt."""
+    """Whether a checkpoint exists, sound or corrupt."""
     return is_directory(path) and os.path.lexists(path / MANIFEST)
 
 
 def is_sound(checkpoint: Path) -> bool:
-    """Whether every file of the manifest is there as it was saved; False if it is corrupt or missing.
+    """Whether every file of the manifest is as it was saved; False if the checkpoint is corrupt or missing.
 
-    Only regular files inside the checkpoint are ever read, regardless of what the manifest names, and none of them before all
-    have the sizes that it gives.
+    Only regular files inside the checkpoint are read, whatever the manifest names, and only if all of them have the right
+    size.
     """
     try:
         if not is_directory(checkpoint):
@@ -69,18 +72,18 @@ def is_sound(checkpoint: Path) -> bool:
 
 
 def saved_sizes(checkpoint: Path) -> dict[str, int]:
-    """The files that a sound checkpoint was saved with, and their sizes; not those that were added later."""
+    """The sizes of the files that a sound checkpoint was saved with, without files that were added later."""
     return {name: size for name, (size, _) in _listed(checkpoint).items()}
 
 
 def _listed(checkpoint: Path) -> dict[str, tuple[int, str]]:
-    """The files of the manifest, with their sizes and checksums, if it is what we wrote; a stranger's may be anything."""
+    """The sizes and checksums in the manifest. An untrusted manifest may contain anything."""
     listed: dict[str, tuple[int, str]] = json.loads(read_regular(checkpoint / MANIFEST, _MOST))
     return listed
 
 
 def _files(staged: Path) -> dict[str, int]:
-    """The files to save, in the order of their names."""
+    """The sizes of the files to save, in the order of their names."""
     return {name: size for name, size in sorted(regular_files(staged).items()) if name != MANIFEST}
 
 
@@ -92,7 +95,7 @@ def _text(sizes: Mapping[str, int], checksums: Mapping[str, str]) -> str:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file or directory is on disk. Windows has no such call for directories, and needs to write the file."""
+    """Wait until a file or directory is on disk. Windows cannot do this for directories, and must open files for writing."""
     if sys.platform == "win32" and path.is_dir():
         return
     handle = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)

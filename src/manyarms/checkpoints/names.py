@@ -1,4 +1,4 @@
-"""The names of checkpoints and of the directories that hold them. What has another name is never counted, moved or deleted."""
+"""The names of checkpoints and of their directories. Nothing with another name is ever counted, moved or deleted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PART = ".part"
 
 
 def new_name(arm: int, stop: int) -> str:
-    """A name that no checkpoint has had, so that nothing a killed worker left behind is mistaken for it."""
+    """A new name for a checkpoint. It is random, so that files of a killed worker cannot be mistaken for it."""
     return f"arm-{arm}-step-{stop}-{secrets.token_hex(4)}"
 
 
@@ -23,12 +23,12 @@ def part_of(name: str) -> str:
 
 
 def is_name(name: object) -> bool:
-    """Whether a checkpoint can have this name. Names in a journal may come from a stranger."""
+    """Whether this is the name of a checkpoint. Names in an untrusted journal may be anything."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 def unsaved_name(arm: int, stop: int) -> str:
-    """The name of a state that could not be saved: nothing is ever there, so it is trained again when it is needed."""
+    """The name of a state that could not be saved. It never exists, so the state is trained again when it is needed."""
     return f"unsaved-arm-{arm}-step-{stop}"
 
 
@@ -38,17 +38,17 @@ def is_unsaved(name: object) -> bool:
 
 
 def is_entry(name: str) -> bool:
-    """Whether a study writes entries of this name into its directory: checkpoints, and unfinished ones."""
+    """Whether this is the name of a checkpoint, finished or unfinished."""
     return is_name(name.removesuffix(_PART))
 
 
 def slug(study: str) -> str:
-    """A directory name for any study name: its letters and digits, and a checksum that tells it from other names."""
+    """A directory name for any study name: its letters and digits, and a checksum to make it unique."""
     return f"{_words(study)}-{blake2b(study.encode(), digest_size=4).hexdigest()}"
 
 
 def directory_name(study: str, id: str) -> str:
-    """The directory name of the study with this id. An id that is not one of ours is replaced by its checksum."""
+    """The directory name of the study with this id. An id in another format is replaced by its checksum."""
     token = id if _ID.fullmatch(id) else blake2b(id.encode(errors="surrogatepass"), digest_size=8).hexdigest()
     return f"{_words(study)}-{token}"
 

@@ -1,4 +1,4 @@
-"""Whose a directory of checkpoints is: a file in it says so, and no other study may use it."""
+"""The owner of a directory of checkpoints: a file in it names the study, and no other study may use it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .files import is_directory, read_regular
 from .names import directory_name, slug
 
 OWNER = "owner.json"
-"""The file that says whose a directory is."""
+"""The file that names the owner of a directory."""
 
-_MOST = 2**16  # bytes of that file
+_MOST = 2**16  # maximum size of that file in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A study, as far as its directory needs to know it.
+    """A study as the owner of a directory.
 
     Args:
         name: The name of the study.
-        id: The id in its header. None in journals of users' own that were written before studies had ids: such a study owns
-            no directory, so it uses one named after its name alone, and there only the checkpoints that its journal names.
-        place: The file or server of its journal, which tells it from a copy with the same id; None if that is not known.
+        id: The id in its header. None in custom journals that were written before studies had ids. Such a study owns no
+            directory: it uses one named after its name alone, and there only the checkpoints that its journal names.
+        place: The file or server of its journal, which distinguishes it from a copy with the same id; None if unknown.
     """
 
     name: str
@@ -37,17 +37,17 @@ class Owner:
 
     @property
     def directory_name(self) -> str:
-        """What the directory of the study is called."""
+        """The name of the study's directory."""
         return slug(self.name) if self.id is None else directory_name(self.name, self.id)
 
     def record(self, directory: Path) -> str | None:
-        """What the owner file in its directory says. None if it owns none."""
+        """The content of the owner file; None if the study owns no directory."""
         if self.id is None:
             return None
         return json.dumps({"id": self.id, "name": self.name, "storage": self.storage(directory)})
 
     def storage(self, directory: Path) -> str | None:
-        """The place of the journal; a file as seen from the directory, so that both can be moved together."""
+        """The place of the journal. A file is relative to the directory, so that both can be moved together."""
         if not isinstance(self.place, Path):
             return self.place
         file = self.place.resolve()
@@ -58,7 +58,7 @@ class Owner:
 
 
 def is_owned(directory: Path, owner: Owner) -> bool:
-    """Whether the directory is the study's; False if no file says whose it is. `StorageError` if it is another study's."""
+    """Whether the study owns the directory; False if it has no owner file. Raises `StorageError` if another study owns it."""
     found = _read(directory)
     if found is None:
         return False
@@ -73,20 +73,20 @@ def is_owned(directory: Path, owner: Owner) -> bool:
 
 
 def says(directory: Path, record: str) -> bool:
-    """Whether the owner file is there and says this."""
+    """Whether the owner file exists with this content."""
     return bool(_read(directory) == json.loads(record))
 
 
 def mark(directory: Path, record: str) -> None:
-    """Note in a directory that is the study's whose it is, if that is not what is there; a disk that refuses is no harm."""
+    """Write the owner file, unless it has this content already. Errors are ignored."""
     if not says(directory, record):
         with suppress(OSError):
-            (directory / OWNER).unlink(missing_ok=True)  # perhaps a link, which must not be written through
+            (directory / OWNER).unlink(missing_ok=True)  # it may be a link, which must not be followed
             (directory / OWNER).write_text(record, encoding="utf-8")
 
 
 def claim(directory: Path, record: str) -> None:
-    """Make the directory, and note in it whose it is. `OSError` if that cannot be done, or if it is another study's."""
+    """Create the directory with its owner file. Raises `OSError` if that fails, or if another study owns it."""
     directory.mkdir(parents=True, exist_ok=True)
     if not is_directory(directory):
         raise PermissionError(f"{directory} is a link")
@@ -94,13 +94,13 @@ def claim(directory: Path, record: str) -> None:
         with open(directory / OWNER, "x", encoding="utf-8") as file:
             file.write(record)
     except FileExistsError:
-        found = _read(directory)  # None: another worker is writing it
+        found = _read(directory)  # None if another worker is writing it
         if found is not None and found != json.loads(record):
             raise PermissionError(_belongs(directory, found)) from None
 
 
 def _read(directory: Path) -> Mapping[str, Any] | None:
-    """What the owner file says; None if it is missing or corrupt, as after a power cut."""
+    """The content of the owner file; None if it is missing or corrupt, for example after a power cut."""
     try:
         found = json.loads(read_regular(directory / OWNER, _MOST))
     except (OSError, ValueError, RecursionError):
@@ -109,16 +109,16 @@ def _read(directory: Path) -> Mapping[str, Any] | None:
 
 
 def _is_copy(directory: Path, recorded: Any, storage: str | None) -> bool:
-    """Whether the directory was made from another place where the study still is, rather than moved with it or without it."""
+    """Whether the directory belongs to a study that still exists elsewhere, so that this one is a copy and was not moved."""
     if not isinstance(recorded, str) or storage is None or recorded == storage:
         return False
     if "://" in recorded:
-        return True  # whether the study is still on that server is not known
+        return True  # the study may still be on that server
     try:
         return not os.path.samefile(directory / recorded, directory / storage)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
-    except OSError:  # nobody may look there
+    except OSError:  # not readable
         return True
 
 

@@ -1,4 +1,4 @@
-"""How to train a lost state again: which pulls, in which order, with which seeds."""
+"""Recipes for training a lost state again: which pulls, in which order, with which seeds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A pull to be trained again, because the state it left behind is lost.
+    """A pull to train again, because the state that it saved is lost.
 
     Args:
-        pull: what to train.
-        seed: the seed it had.
-        parent: for an arm's first pull, a place in the recipe or a checkpoint that held its parent's state then.
+        pull: The pull.
+        seed: The seed that it had.
+        parent: For the first pull of an arm, the state of its parent: the position of a slice in the recipe, or a checkpoint.
     """
 
     pull: Pull
@@ -31,25 +31,26 @@ class Slice:
 
 
 def pull_seed(study_seed: int, arm: int, start: int) -> int:
-    """The seed of a pull: the same on any machine, in any order, after any restart."""
+    """The random seed of a pull. It is the same on any machine, in any order, and after any restart."""
     return int(np.random.SeedSequence([study_seed, arm, start]).generate_state(1)[0])
 
 
 def recipe(
     arms: Mapping[int, ArmRecord], arm: int, stop: int, study_seed: int, find: Callable[[str], Path | None]
 ) -> tuple[Slice, ...]:
-    """The pulls that bring an arm from nothing to `stop` steps, its ancestors first where it was grown from their states.
+    """The pulls that train an arm from scratch to `stop` steps, after the ancestors whose states it used.
 
     Args:
-        arms: what is known of every arm.
-        arm, stop: what to rebuild.
-        study_seed: the seeds of the pulls derive from it.
-        find: where a checkpoint is, if it is still there.
+        arms: The record of every arm.
+        arm: The id of the arm.
+        stop: The step to train to.
+        study_seed: Random seed of the study.
+        find: Returns the path of a checkpoint; None if it is lost.
     """
     parts: list[Slice] = []
 
     def rebuilt(arm: int, stop: int) -> int:
-        """Add the pulls of one arm; gives the place of the last."""
+        """Add the pulls of one arm. Returns the position of the last one."""
         record, start = arms[arm], 0
         parent = place(record.arm.parents[0], record.born_at) if record.inherited else None
         for end in record.stops:
@@ -61,7 +62,7 @@ def recipe(
         return len(parts) - 1
 
     def place(arm: int, stop: int) -> int | Path:
-        """Where an arm's state at `stop` steps is: a checkpoint if it is there, else a place in the recipe."""
+        """The state of an arm at `stop` steps: a checkpoint if it exists, otherwise a position in the recipe."""
         record = arms[arm]
         found = find(record.checkpoint) if record.checkpoint is not None and record.steps == stop else None
         return found if found is not None else rebuilt(arm, stop)

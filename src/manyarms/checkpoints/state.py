@@ -1,4 +1,4 @@
-"""What a pull saved, as files: an object in one of two formats, or files of its own."""
+"""The saved state of a pull: an object in one of two formats, or files of the user's own."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ import cloudpickle
 from . import is_sound, read_regular, saved_sizes
 
 _PICKLED, _TENSORS = "state.pickle", "state.pt"
-"""The files that `save` writes: any object, which runs code when loaded; tensors and plain values, which never do."""
+"""The files that `save` writes: a pickle of any object, which can run code when it is loaded, or tensors, which cannot."""
 
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 class DamagedCheckpoint(BaseException):
-    """A checkpoint is not what it was when it was saved. Not an `Exception`: no user code should swallow it."""
+    """A checkpoint is corrupt or missing. Not an `Exception`, so that user code does not catch it by accident."""
 
 
 class SavedState:
-    """What another pull saved: its files in `directory`, or the object it gave to `save`."""
+    """The state that another pull saved: its files in `directory`, or the object that it gave to `save`."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -35,7 +35,7 @@ class SavedState:
 
     @property
     def directory(self) -> Path:
-        """The files, checked against their checksums."""
+        """The directory with the files, whose checksums are checked first."""
         self.used = True
         if not self._checked and not is_sound(self._directory):
             raise DamagedCheckpoint(self._directory.name)
@@ -44,14 +44,14 @@ class SavedState:
 
     @property
     def has_object(self) -> bool:
-        """Whether an object was given to `save`, rather than only files left in `directory`."""
+        """Whether an object was saved, and not only files in `directory`."""
         return _state_file(self.directory) is not None
 
     def load(self) -> Any:
-        """The object that was saved; None if only files were.
+        """The object that was saved; None if only files were saved.
 
-        Tensors and plain values are loaded to the CPU, and run no code. Any other object is a pickle, which runs what is in
-        it: load only those that you trust.
+        Tensors and plain values are loaded to the CPU, which runs no code. Any other object is a pickle, which can run code:
+        load only those that you trust.
         """
         directory = self.directory
         try:
@@ -60,37 +60,37 @@ class SavedState:
                 return None
             data = read_regular(directory / name, saved_sizes(directory)[name])
         except OSError:
-            raise DamagedCheckpoint(directory.name) from None  # dropped since it was checked
+            raise DamagedCheckpoint(directory.name) from None  # deleted since it was checked
         return _read_tensors(data) if name == _TENSORS else pickle.loads(data)
 
 
 def _state_file(directory: Path) -> str | None:
-    """The name of the file with the object that was saved; None if there is none. `state.pt` beside a pickle is the user's."""
-    saved = saved_sizes(directory)  # a file that was added later was never checked
+    """The name of the file with the saved object; None if there is none. With a pickle, `state.pt` is a file of the user."""
+    saved = saved_sizes(directory)  # without files that were added later, which are not checked
     return next((name for name in (_PICKLED, _TENSORS) if name in saved), None)
 
 
 def packed(state: Any) -> tuple[str, bytes]:
-    """The file that a state is written to: its name, and its content."""
-    torch = sys.modules.get("torch")  # not imported, it has made no tensors
+    """The name and content of the file for a state."""
+    torch = sys.modules.get("torch")  # if it is not imported, there are no tensors
     if torch is not None and (tensors := _tensors_of(state, torch)):
         file = io.BytesIO()
         try:
             state = _slim(state, tensors, torch)
             torch.save(state, file)
             file.seek(0)
-            torch.load(file, map_location="meta", weights_only=True)  # without the numbers, so it costs little
+            torch.load(file, map_location="meta", weights_only=True)  # fast, because it reads no numbers
             return _TENSORS, file.getvalue()
-        except Exception:  # which values can be read back so depends on the version
+        except Exception:  # which values can be read this way depends on the version
             pass
     return _PICKLED, cloudpickle.dumps(state)
 
 
 def _tensors_of(state: Any, torch: Any) -> list[Any]:
-    """The tensors of a state that is made of nothing but tensors and plain values; none of any other.
+    """The tensors of a state that consists of tensors and plain values only; an empty list for any other state.
 
-    Types are compared exactly, since a class derived from these can bring code. What is attached to a tensor, or to an
-    ordered dict, is saved with it, so it is looked at too.
+    Types are compared exactly, because a subclass can contain code. Attributes of a tensor or an ordered dict are saved with
+    it, so they are checked too.
     """
     rest, seen, tensors = [state], set(), []
     while rest:
@@ -113,11 +113,13 @@ def _tensors_of(state: Any, torch: Any) -> list[Any]:
 
 
 def _slim(state: Any, tensors: Sequence[Any], torch: Any) -> Any:
-    """The state without what a slice was cut from, which PyTorch would save with it. Tensors that share their numbers stay.
+    """The state with slices of larger tensors copied, because PyTorch would save the larger tensors with them.
+
+    Tensors that share memory are left alone.
 
     Args:
-        state: is not changed.
-        tensors: all that it has.
+        state: The state, which is not changed.
+        tensors: All tensors of the state.
     """
     plain = [part for part in tensors if part.layout == torch.strided]
     sharing = Counter(part.untyped_storage().data_ptr() for part in plain)

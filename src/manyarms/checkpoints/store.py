@@ -1,4 +1,4 @@
-"""The checkpoints of one study: what is there, how much room there is, and what goes first when it runs out."""
+"""The checkpoints of one study: which exist, how much space is left, and which are deleted first."""
 
 from __future__ import annotations
 
@@ -19,28 +19,27 @@ from .owner import OWNER, Owner, claim, is_owned, mark, says
 class Checkpoints:
     """The saved states of one study's arms.
 
-    Each study has a directory of its own below `directory`, named after its name and its id. It never deletes anything that it
-    did not write.
+    Each study has its own directory below `directory`, named after its name and id. It only deletes what it wrote.
 
     Args:
-        directory: Where checkpoints are kept. By default beside the storage.
-        max_bytes: The most bytes they may take, such as "5GB". The arms least likely to be pulled again lose theirs first.
+        directory: Where checkpoints are stored. By default, next to the storage.
+        max_bytes: Maximum total size, such as "5GB". The arms least likely to be pulled again lose their checkpoints first.
 
     Attributes:
-        directory: The directory of the study, once one has opened it.
+        directory: The directory of the study that has opened it.
         is_open: Whether a study uses it now.
-        used: Bytes that checkpoints take.
-        limit: The most bytes that they may take: `max_bytes` without the owner file.
+        used: Total size of the checkpoints in bytes.
+        limit: Maximum of `used`: `max_bytes` minus the size of the owner file.
     """
 
     def __init__(self, directory: str | os.PathLike[str] | None = None, max_bytes: int | str | None = None) -> None:
         self.root = None if directory is None else Path(checks.path("directory", directory))
         self.directory = self.root or Path()
         self.max_bytes = None if max_bytes is None else checks.size("max_bytes", max_bytes)
-        self.record: str | None = None  # what the owner file says
+        self.record: str | None = None  # the content of the owner file
         self.limit = self.max_bytes
         self.is_open = False
-        self._real: Path | None = None  # the directory without links, as it was when it was opened
+        self._real: Path | None = None  # the directory with all links resolved, when it was opened
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight
         self._names: dict[int, str] = {}  # by arm in flight
@@ -48,12 +47,12 @@ class Checkpoints:
         self.used = 0
 
     def open(self, owner: Owner, named: Collection[str], root: Path | None = None) -> None:
-        """Use the directory of this study, and see what is there. `StorageError` if it is another study's, or a link.
+        """Use the directory of this study. Raises `StorageError` if another study owns it, or if it is a link.
 
         Args:
             owner: The study.
             named: The checkpoints that its journal names.
-            root: Where its directory is, if the user gave none.
+            root: The parent of the directory, if the user gave none.
         """
         place = (self.root or root or Path()).absolute()
         self.directory = place / owner.directory_name
@@ -77,9 +76,10 @@ class Checkpoints:
         return f"Checkpoints({str(self.root)!r}{limit}){held}"
 
     def _mark_and_adopt(self, old: Path, named: Iterable[str]) -> None:
-        """Note whose the directory is, and move there what the journal names of the directory that versions without ids used.
+        """Write the owner file, and move checkpoints here from the directory that versions without ids used.
 
-        That directory was named after the study alone, so it may hold checkpoints of other studies: those stay.
+        That directory was named after the study alone and may have checkpoints of other studies, so only those that the
+        journal names are moved.
         """
         if self.record is None:
             return
@@ -87,36 +87,36 @@ class Checkpoints:
             mark(self.directory, self.record)
         mine = [name for name in named if is_name(name) and is_directory(old / name)] if is_directory(old) else []
         for name in mine:
-            with suppress(OSError):  # what cannot be moved is trained again
+            with suppress(OSError):  # a checkpoint that cannot be moved is trained again
                 claim(self.directory, self.record)
                 (old / name).rename(self.directory / name)
         if mine:
-            with suppress(OSError):  # others' checkpoints are in it
+            with suppress(OSError):  # it has checkpoints of other studies
                 old.rmdir()
 
     def __contains__(self, name: str) -> bool:
         return name in self._sizes and is_checkpoint(self.directory / name)
 
     def names(self) -> list[str]:
-        """All that is there."""
+        """The names of all checkpoints."""
         return list(self._sizes)
 
     def size(self, name: str) -> int:
-        """The bytes of a checkpoint; 0 if it is not there."""
+        """The size of a checkpoint in bytes; 0 if it does not exist."""
         return self._sizes.get(name, 0)
 
     def path(self, name: str) -> Path:
-        """Where the checkpoint of this name is, or will be."""
+        """The path of the checkpoint with this name, whether or not it exists."""
         return self.directory / name
 
     def new_name(self, arm: int, stop: int) -> str:
-        """A name for what a pull of this arm saves. What an abandoned pull of the arm wrote is removed."""
+        """A new name for the checkpoint of a pull. Files of an abandoned pull of the same arm are removed."""
         self._remove_abandoned(arm)
         self._names[arm] = new_name(arm, stop)
         return self._names[arm]
 
     def staged(self, name: str) -> Path:
-        """Where the checkpoint of this name is while it is being written."""
+        """The path of the checkpoint with this name while it is being written."""
         return self.directory / part_of(name)
 
     def _remove_abandoned(self, arm: int) -> None:
@@ -124,44 +124,45 @@ class Checkpoints:
             self._remove([name, part_of(name)])
 
     def add(self, name: str, size: int) -> None:
-        """Note a checkpoint that a pull saved."""
+        """Add a checkpoint that a pull saved."""
         self._sizes[name] = size
         self.used += size
         self._largest = max(self._largest, size)
 
     def note_refused(self, size: int) -> None:
-        """Remember that a checkpoint of this size had no room, so that more is made next time, if it can ever fit."""
+        """Remember the size of a checkpoint that did not fit, so that more space is freed next time if it can fit at all."""
         if self.limit is None or size <= self.limit:
             self._largest = max(self._largest, size)
 
     def drop(self, names: Iterable[str]) -> None:
-        """Remove checkpoints, if they are there."""
+        """Remove checkpoints, if they exist."""
         gone = list(names)
         for name in gone:
             self.used -= self._sizes.pop(name, 0)
         self._remove(gone)
 
     def _remove(self, names: Iterable[str]) -> None:
-        """Delete entries of the study's own directory, and nothing else, whoever chose the names."""
+        """Delete checkpoints in the study's own directory, and nothing else, even if the names are untrusted."""
         if self._is_in_place():
             for name in filter(is_entry, names):
                 remove(self.directory / name)
 
     def _is_in_place(self) -> bool:
-        """Whether the directory is still where it was when it was opened, and not a link to elsewhere."""
+        """Whether the directory has not been replaced by a link since it was opened."""
         return self._real is not None and self.directory.resolve() == self._real
 
     def sweep(self, keep: Collection[str]) -> list[str]:
-        """Remove all checkpoints but these: unfinished ones of a killed process, and those no longer needed."""
+        """Remove all other checkpoints: unfinished ones of a killed process, and those that are no longer needed."""
         unneeded = [name for name in self._sizes if name not in keep]
         self.drop(unneeded)
         return unneeded
 
     def reserve(self, arm: int, slots: int) -> int | None:
-        """How much a pull of this arm may save, with up to `slots` pulls at once, so that `max_bytes` holds whatever they do.
+        """Reserve space for a pull of this arm, where up to `slots` pulls run at once. Returns bytes; None means no limit.
 
-        None: no limit. The room is the arm's until `release`. Each gets an equal share, or as much as the largest so far took;
-        twice as many as run at once share, since a pull that ended holds its room until its reward is written.
+        The space is reserved until `release`, so that `max_bytes` always holds. Each pull gets an equal share, or the size of
+        the largest checkpoint so far. The free space is shared by twice as many pulls as run at once, because a pull that
+        ended keeps its space until its reward is written.
         """
         if self.limit is None:
             return None
@@ -172,51 +173,51 @@ class Checkpoints:
         return self._reserved[arm]
 
     def release(self, arm: int) -> None:
-        """The pull of this arm has ended: give its room back."""
+        """Release the space of a pull that has ended."""
         self._reserved.pop(arm, None)
         self._names.pop(arm, None)
 
     def shortage(self, slots: int) -> int:
-        """Bytes to free so that the next pulls can each save as much as the largest checkpoint so far; 0 if there is room."""
+        """Bytes to free so that the next pulls can each save as much as the largest checkpoint so far; 0 if there is space."""
         if self.limit is None:
             return 0
         coming = sum(self._reserved.values()) + max(1, slots - len(self._reserved)) * self._largest
         return max(0, self.used + coming - self.limit)
 
     def evict(self, excess: int, owner: Mapping[str, int], priority: Callable[[int], float], needed: Collection[str]) -> None:
-        """Drop checkpoints to free so many bytes, of the arms least likely to be pulled again first.
+        """Remove checkpoints to free space, those of the arms least likely to be pulled again first.
 
         Args:
-            excess: bytes to free.
-            owner: the arm of each checkpoint.
-            priority: how likely an arm is to be pulled again.
-            needed: checkpoints that must stay.
+            excess: Bytes to free.
+            owner: The arm of each checkpoint.
+            priority: Returns how likely an arm is to be pulled again, on any scale.
+            needed: Checkpoints that must stay.
         """
         spare = {name: size for name, size in self._sizes.items() if name not in needed}
         order = sorted(spare, key=lambda name: priority(owner[name]) if name in owner else -math.inf)
-        a_little_more = (self.limit or 0) // 20  # so that not every pull sorts
+        a_little_more = (self.limit or 0) // 20  # so that the checkpoints are not sorted for every pull
         self.drop(first_to_go(order, spare, excess + a_little_more))
 
     def close(self, tidy: bool = True) -> None:
-        """Let another study use this object. Without `tidy` nothing is removed: another process may be writing here."""
+        """Let another study use this object. Without `tidy`, nothing is removed, since another process may write here."""
         self.is_open = False
         if tidy:
             self.tidy()
 
     def tidy(self) -> None:
-        """Remove what abandoned pulls wrote and, if nothing is left in it but the owner file, the directory."""
+        """Remove the files of abandoned pulls, and the directory if nothing but the owner file is left in it."""
         for arm in list(self._names):
             self._remove_abandoned(arm)
         if self._sizes or not self._is_in_place():
             return
-        with suppress(OSError):  # it was never made, or something came in between
+        with suppress(OSError):  # it was never created, or something was added to it
             if os.listdir(self.directory) == [OWNER] and self.record is not None and says(self.directory, self.record):
                 (self.directory / OWNER).unlink()
             self.directory.rmdir()
 
 
 def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> list[str]:
-    """The shortest beginning of `order` that frees `excess` bytes; all of it if that is too little."""
+    """The first names of `order`, as many as needed to free `excess` bytes."""
     gone = []
     for name in order:
         if excess <= 0:
@@ -227,7 +228,7 @@ def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> 
 
 
 def _found(directory: Path) -> dict[str, int]:
-    """The checkpoints in a directory, unfinished ones too, with their sizes."""
+    """The sizes of the checkpoints in a directory, including unfinished ones."""
     if not is_directory(directory):
         return {}
     with os.scandir(directory) as entries:

@@ -1,108 +1,131 @@
-"""`fit`: from a table in a file to a trained model in a folder."""
+"""`fit`: from a table in a file to a trained model in a directory."""
 
 from __future__ import annotations
 
 import argparse
-import re
+import importlib.util
+import shlex
+import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ManyarmsError, ManyarmsWarning, StudyMismatch
-from .job import HOLDOUT, STUDY, TIME, Job, job_of
-from .terminal import say, show
+from ..errors import ManyarmsError, ManyarmsWarning
+from .output import print_table
+from .terminal import print_line, print_note
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..tables.problem import Problem
+    from ..tables.result import TableFit
 
-_SHOWN, _LONGEST = 5, 60  # classes, and characters of each
-_OTHER = {
-    "data": "on other data, or for another target",
-    "metric": "by another metric",
-    "seed": "with another seed",
-    "space": "over other kinds of models",
-    "children": "over other kinds of models",
-}
-"""How a study may differ from the one in the folder."""
+_TIME, _HOLDOUT = "5m", 0.2
+_CLASSES, _LONGEST = 5, 60  # classes that are shown, and characters of each
+_MODELS = 10  # rows of the leaderboard that are shown
 
-_FIT = """examples:
+_EXAMPLES = """examples:
   manyarms fit wine.csv --target quality
-  manyarms fit wine.csv --target quality --time 1h --workers 4 --metric balanced_accuracy --out wine
+  manyarms fit wine.csv --target quality --time 1h --workers 4 --scoring balanced_accuracy --out wine
   manyarms predict wine new.csv --out predictions.csv
 
-Run the same line again after any interruption: it goes on. With a longer --time, or a larger --budget, it goes on further.
-The folder gets model.joblib, model.json, requirements.txt, leaderboard.csv, report.html, snippet.py, and the journal study.db,
-which `manyarms status`, `arms` and `best` can look at."""
+If it is interrupted, run the same command again: it resumes. With a longer --time or a larger --budget, the search continues.
+The output directory gets model.joblib, model.json, requirements.txt, leaderboard.csv, report.html, snippet.py and the journal
+study.db, which `manyarms status`, `arms` and `best` can inspect."""
 
 
-def add_commands(commands: Any) -> None:
+def add_command(commands: Any) -> None:
     """Add `fit`."""
     fit = commands.add_parser(
         "fit",
         help="find and train the best model for a table",
-        epilog=_FIT,
+        epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    fit.add_argument("data", help="a CSV file, also with tabs or semicolons and also packed, or a Parquet file")
+    fit.add_argument("data", help="a CSV file, plain or compressed, or a Parquet file")
     fit.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
     fit.add_argument(
         "--task",
         choices=("auto", "classification", "regression"),
         default="auto",
-        help="predict a class or a number (default: auto, by the target)",
+        help="predict a class or a number (default: auto, decided by the target)",
     )
-    spent = fit.add_mutually_exclusive_group()
-    spent.add_argument("--time", help=f'time for everything, over all runs, such as "90s" or "2h" (default: {TIME})')
-    spent.add_argument("--budget", type=int, metavar="N", help="steps of training instead: same seed, same model")
-    fit.add_argument("--metric", help="a scorer of scikit-learn's (default: accuracy, or r2)")
-    fit.add_argument("--families", nargs="+", metavar="NAME", help="the kinds of models to try (default: all)")
-    fit.add_argument("--workers", type=int, default=1, metavar="N", help="processes that train at once (default: 1)")
+    limit = fit.add_mutually_exclusive_group()
+    limit.add_argument("--time", default=_TIME, help='total time, such as "90s" or "2h" (default: %(default)s)')
+    limit.add_argument("--budget", type=int, metavar="N", help="training steps instead of time: same seed, same model")
+    fit.add_argument("--scoring", metavar="NAME", help="a scikit-learn scorer (default: accuracy, or r2)")
+    fit.add_argument("--metric", dest="scoring", help=argparse.SUPPRESS)  # its earlier name
+    fit.add_argument("--families", nargs="+", metavar="NAME", help="the model families to try (default: all)")
+    fit.add_argument("--workers", type=int, default=1, metavar="N", help="processes that train in parallel (default: 1)")
     fit.add_argument(
         "--holdout",
         type=float,
-        default=HOLDOUT,
+        default=_HOLDOUT,
         metavar="SHARE",
-        help="of the rows that is kept aside for an honest score (default: %(default)s); 0 trains on all",
+        help="share of the rows held out for testing (default: %(default)s); 0 trains on all rows",
     )
-    fit.add_argument("--out", metavar="FOLDER", help="where the model goes (default: the name of the file, with -model)")
-    fit.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn (default: 0)")
-    fit.add_argument("--force", action="store_true", help="accept a target that looks like names of rows or free text")
+    fit.add_argument("--out", metavar="DIRECTORY", help="output directory (default: the name of the file, with -model)")
+    fit.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
+    fit.add_argument("--force", action="store_true", help="accept a target that looks like an identifier or free text")
     fit.add_argument("--quiet", action="store_true", help="show no progress")
     add_reading(fit)
     fit.set_defaults(command=_fit)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How a table is read, where that is not plain."""
-    parser.add_argument("--rows", type=int, metavar="N", help="use so many rows, drawn at random, of a table that is too large")
-    parser.add_argument("--delimiter", help='between the fields of a CSV file, such as ";" or "tab" (default: guessed)')
-    parser.add_argument("--encoding", help="of a CSV file, such as utf-8 or cp1252 (default: guessed)")
+    """Add the options for reading a table."""
+    parser.add_argument("--rows", type=int, metavar="N", help="use a random sample of N rows, if the table is too large")
+    parser.add_argument("--delimiter", help='delimiter of a CSV file, such as ";" or "tab" (default: detected)')
+    parser.add_argument("--encoding", help="encoding of a CSV file, such as utf-8 or cp1252 (default: detected)")
+
+
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options for reading a table, as arguments of `read_table`."""
+    return {name: getattr(options, name) for name in ("rows", "delimiter", "encoding")}
 
 
 def _fit(options: argparse.Namespace) -> int:
-    job = job_of(options)
-    from .fitted import Fitted, finished_before
+    check_packages("fit")
+    from ..tables import fit_table
+    from ..tables.directory import default_directory
 
-    notes: list[str] = []
-    with own_warnings(), _explained(job):
-        problem, metric = _problem(job, notes)
-        done = finished_before(job)
-        model = _model(job, problem, metric, done)
-        try:
-            model.fit(problem.rows, problem.target)
-        finally:
-            with suppress(OSError):
-                job.out.rmdir()  # which only an empty folder lets happen: nothing was begun
-        notes += model.notes_
-        return Fitted(job, problem, metric, model, notes).publish(done)
+    path = Path(options.data)
+    with own_warnings(), advice_as_options():
+        fitted = fit_table(
+            path,
+            options.target,
+            time=_number_or_text(options.time),
+            budget=options.budget,
+            task=options.task,
+            scoring=options.scoring,
+            families=options.families,
+            workers=options.workers,
+            holdout=options.holdout,
+            directory=default_directory(path) if options.out is None else Path(options.out),
+            seed=options.seed,
+            force=options.force,
+            progress=not options.quiet,
+            notify=print_note,
+            on_start=lambda problem, scoring: _describe(path.name, problem, scoring, options.task == "auto"),
+            **reading_options(options),
+        )
+        if fitted.finished_before is not None:
+            print(f"The search was already finished after {fitted.finished_before:,} steps. ", end="")
+            print("Use a longer --time or a larger --budget to continue it.")
+        written = fitted.save(command=shlex.join(["manyarms", *sys.argv[1:]]), time=fitted.time.left())
+    _show(fitted, written)
+    return 130 if fitted.interrupted else 0
+
+
+def check_packages(command: str) -> None:
+    """Raise an error if a package that tables need is missing."""
+    if any(importlib.util.find_spec(name) is None for name in ("pandas", "psutil", "sklearn")):
+        raise ImportError(f'manyarms {command} needs pandas, psutil and scikit-learn: pip install "manyarms[sklearn]"')
 
 
 @contextmanager
 def own_warnings() -> Iterator[None]:
-    """Only our own are shown: those of the libraries are for programmers, and come by the hundred."""
+    """Show only our own warnings: those of other libraries are for programmers, and there can be hundreds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("default", ManyarmsWarning)
@@ -110,77 +133,83 @@ def own_warnings() -> Iterator[None]:
 
 
 @contextmanager
-def _explained(job: Job) -> Iterator[None]:
-    """What may go wrong in a search, in the words of this command."""
-    from ..tables.reading.memory import explained
+def advice_as_options() -> Iterator[None]:
+    """Name command-line options in the advice of errors."""
+    from ..tables import DirectoryMismatch, DoubtfulTarget, TableTooLarge
 
     try:
-        with explained(job.path):
-            yield
-    except StudyMismatch as error:
-        found = re.search(r"with (?:other )?(\w+)", str(error))
-        other = _OTHER.get(found[1], f"with other {found[1]}") if found is not None else "with other settings"
-        raise ManyarmsError(f"{job.out} holds a search {other}: give another --out, or delete the folder") from error
+        yield
+    except DoubtfulTarget as error:
+        raise ValueError(f"Nothing useful can be predicted: {error.doubt}. Choose another --target, or add --force.") from error
+    except DirectoryMismatch as error:
+        raise ManyarmsError(
+            f"{error.directory} holds a search {error.difference}. Choose another --out, or delete the directory."
+        ) from error
+    except TableTooLarge as error:
+        rows = "N" if error.rows is None else error.rows
+        raise ManyarmsError(
+            f"{error.problem}. Use a random sample of its rows (--rows {rows}), drop columns, or use a larger machine."
+        ) from error
 
 
-def _problem(job: Job, notes: list[str]) -> tuple[Problem, str]:
-    """Read the table, decide what is to be learned and by which metric, and say so."""
-    from ..tables import read_table
-    from ..tables.metrics import DEFAULT, check_suits
-    from ..tables.problem import problem_of
+def _describe(name: str, problem: Problem, scoring: str, decided: bool) -> None:
+    """Print what was found in the table."""
+    from ..sklearn.automl.wording import counted
 
-    def note(text: str) -> None:
-        notes.append(text)
-        say(text)
-
-    options = job.options
-    reading = {"rows": options.rows, "seed": options.seed, "encoding": options.encoding, "delimiter": options.delimiter}
-    copies = 3.0 + options.workers  # the table, its two parts, and one prepared for training in each process
-    frame = read_table(job.path, **reading, copies=copies, say=note)
-    problem = problem_of(frame, options.target, options.task, options.holdout, options.seed, note, options.force)
-    metric = options.metric or DEFAULT[problem.task]
-    check_suits(metric, problem.task, problem.target)
-    _describe(job, problem, metric, frame)
-    return problem, metric
-
-
-def _describe(job: Job, problem: Problem, metric: str, frame: pd.DataFrame) -> None:
-    """A few lines on what was found in the table."""
-    from ..tables.names import counted
-
-    target = problem.target
-    show(f"{job.path.name}: {counted(len(frame), 'row')}, {counted(len(frame.columns), 'column')}")
-    show(f"{problem.task} of {target.name}, as {problem.why}, by {metric}")
+    target, n_test = problem.target, 0 if problem.test is None else len(problem.test[0])
+    print_line(f"{name}: {counted(len(problem.rows) + n_test, 'row')}, {counted(len(problem.rows.columns) + 1, 'column')}")
+    print_line(f"Target {target.name}: {problem.task} ({problem.reason}), scoring {scoring}")
     if problem.task == "classification":
         counts = target.value_counts()
-        shown = ", ".join(f"{_short(label)} ({count:,})" for label, count in counts.head(_SHOWN).items())
-        more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
-        show(f"{counted(len(counts), 'class')}: {shown}{more}")
-    aside = f", {len(problem.judged[0]):,} held out for the score" if problem.judged else ""
-    show(f"{counted(len(problem.rows), 'row')} to train on{aside}", flush=True)
+        shown = ", ".join(f"{_shortened(label)} ({count:,})" for label, count in counts.head(_CLASSES).items())
+        more = f" and {len(counts) - _CLASSES} more" if len(counts) > _CLASSES else ""
+        print_line(f"{counted(len(counts), 'class')}: {shown}{more}")
+        if decided and len(counts) > 2 and target.dtype.kind in "iuf":
+            print_line("Use --task regression to predict it as a number.")
+    held_out = f", {counted(n_test, 'row')} held out for testing" if n_test else ""
+    print_line(f"Training on {counted(len(problem.rows), 'row')}{held_out}", flush=True)
 
 
-def _short(label: object) -> str:
+def _shortened(label: object) -> str:
     text = str(label)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _model(job: Job, problem: Problem, metric: str, done: int | None) -> Any:
-    """The estimator that does the work. Of a search that is finished, only the results are put together again."""
-    from ..sklearn.automl.auto import AutoClassifier, AutoRegressor
+def _show(fitted: TableFit, written: list[Path]) -> None:
+    """Print the best models, their scores and what was written."""
+    board, model, scoring = fitted.leaderboard, fitted.model, fitted.scoring
+    print()
+    print_table([_line(row) for _, row in board.head(_MODELS).iterrows()])
+    if len(board) > _MODELS:
+        print(f"{len(board) - _MODELS:,} more in leaderboard.csv")
+    n = len(model.members_)
+    source = f"ensemble of {n} models" if n > 1 else f"one model, {model.members_[0].family}"
+    print(f"\nCross-validated {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {model.baseline_score_:.4f})")
+    if fitted.score is not None and fitted.evaluation is not None:
+        print(f"Held-out {scoring}: {fitted.score:.4f} ({len(fitted.evaluation.target):,} rows)")
+    names = sorted(file.name for file in written)
+    if "report.html" not in names:
+        print_note('There is no report.html, because plotly is not installed: pip install "manyarms[report]"')
+    print(f"\nWrote the model, {', '.join(names[:-1])} and {names[-1]} to {written[0].parent}. To use the model:\n")
+    snippet = next(file for file in written if file.name == "snippet.py")
+    print(snippet.read_text(encoding="utf-8"), end="")
 
-    options = job.options
-    job.out.mkdir(parents=True, exist_ok=True)
-    make = AutoClassifier if problem.task == "classification" else AutoRegressor
-    return make(
-        job.search_seconds() if done is None else None,
-        budget=job.budget if done is None else done,
-        metric=metric,
-        families=options.families,
-        n_jobs=options.workers,
-        storage=job.storage,
-        name=STUDY,
-        random_state=options.seed,
-        progress=not options.quiet,
-        force=options.force,
-    )
+
+def _line(row: Any) -> dict[str, Any]:
+    """A row of the leaderboard as it is printed."""
+    return {
+        "rank": int(row["rank"]),
+        "family": str(row["family"]),
+        "score": float(f"{row['score']:.4g}"),
+        "std": float(f"{row['std']:.2g}"),
+        "steps": f"{row['steps']}/{row['max_steps']}",
+        "seconds": round(float(row["seconds"]), 1),
+        "weight": f"{row['weight']:.0%}" if row["weight"] else "",
+    }
+
+
+def _number_or_text(value: str) -> float | str:
+    try:
+        return float(value)
+    except ValueError:
+        return value

@@ -1,4 +1,4 @@
-"""`predict`: what a model that `fit` trained says of a new table."""
+"""`predict`: predictions of a saved model for a new table."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .fit import add_reading, own_warnings
-from .job import check_packages
-from .terminal import say, show
+from .fit import add_reading, advice_as_options, check_packages, own_warnings, reading_options
+from .terminal import print_line, print_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_PREDICT = """examples:
+    from ..tables import SavedModel
+
+_EXAMPLES = """examples:
   manyarms predict wine-model new.csv
   manyarms predict wine-model new.csv --proba --out predictions.parquet
 
-The new table needs the columns of the one the model was trained on; others are ignored. If it has the target too, the score
-is printed. Loading a model runs code in it: predict only with models that you trust."""
+The new table needs the columns that the model was trained on; other columns are ignored. If it has the target too, the score is
+printed. Loading a model runs code in it: use only models that you trust."""
 
 
-def add_commands(commands: Any) -> None:
+def add_command(commands: Any) -> None:
     """Add `predict`."""
     predict = commands.add_parser(
         "predict",
-        help="predict a table with a model that `fit` trained",
-        epilog=_PREDICT,
+        help="predict a table with a model from `fit`",
+        epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    predict.add_argument("model", help="the folder that `fit` wrote")
+    predict.add_argument("model", help="the directory that `fit` wrote")
     predict.add_argument("data", help="a CSV or Parquet file, as for `fit`")
     predict.add_argument("--out", metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)")
     predict.add_argument("--proba", action="store_true", help="add the probability of each class")
@@ -41,57 +42,48 @@ def add_commands(commands: Any) -> None:
 
 def _predict(options: argparse.Namespace) -> int:
     check_packages("predict")
+    from ..sklearn.automl.wording import counted
     from ..tables import load_model
-    from ..tables.names import counted
     from ..tables.reading.memory import explained
-    from ..tables.saved import read_facts
     from ..tables.writing import frame_writer, write_frame
 
     out = None if options.out is None else _checked(Path(options.out))
     if out is not None:
-        frame_writer(out)  # whether it can be written, before anything else is done
-    if options.proba and read_facts(Path(options.model)).classes is None:
-        raise ValueError("--proba needs a model of classes, got one of numbers")
-    with own_warnings(), explained(options.data):
-        model = load_model(options.model, say)
-        reading = {"rows": options.rows, "encoding": options.encoding, "delimiter": options.delimiter}
-        frame = model.read(options.data, **reading, say=say)
-        predictions = _predictions(model, frame, options.proba)
+        frame_writer(out)  # whether this format can be written, before anything else is done
+    with own_warnings(), advice_as_options(), explained(options.data):
+        model = load_model(options.model, print_note)
+        if options.proba:
+            model.check_probabilities()
+        frame = model.read(options.data, notify=print_note, **reading_options(options))
+        predictions = model.predictions(frame, options.proba, print_note)
     if out is None:
         sys.stdout.write(predictions.to_csv(index=False))
     else:
         write_frame(out, predictions)
-        show(f"{counted(len(predictions), 'prediction')} written to {out}", file=sys.stderr)
+        print_line(f"Wrote {counted(len(predictions), 'prediction')} to {out}", file=sys.stderr)
     with own_warnings():
-        _tell_score(model, frame)
+        _show_score(model, frame)
     return 0
 
 
 def _checked(out: Path) -> Path:
     if out.is_dir():
-        raise ValueError(f"--out must be a file, got {str(out)!r}, which is a folder")
+        raise ValueError(f"--out must be a file, got {str(out)!r}, which is a directory")
     if not out.parent.is_dir() or not os.access(out.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"--out must be in a folder that is there and can be written, got {str(out)!r}")
+        raise PermissionError(f"--out must be in an existing, writable directory, got {str(out)!r}")
     return out
 
 
-def _predictions(model: Any, frame: pd.DataFrame, proba: bool) -> pd.DataFrame:
-    """A column of predictions and, if asked for, one for each class."""
-    answers: pd.DataFrame = model.predict(frame, say).to_frame()
-    if proba:
-        likely = model.predict_proba(frame, lambda note: None)
-        answers = answers.join(likely.rename(columns=lambda label: f"probability of {label}"))
-    return answers
+def _show_score(model: SavedModel, frame: pd.DataFrame) -> None:
+    """Print the score if the table has the target."""
+    from ..sklearn.automl.wording import one_line
 
-
-def _tell_score(model: Any, frame: pd.DataFrame) -> None:
-    """The score, where the table says what would have been right."""
     facts = model.facts
-    if facts.target not in frame.columns or not frame[facts.target].notna().any():
+    if not model.has_target(frame):
         return
     try:
         score = model.score(frame, lambda note: None)
     except ValueError as error:
-        say(f"no score by {facts.metric}: {' '.join(str(error).split())}")
+        print_note(f"No score for column {facts.target!r}: {one_line(error)}")
     else:
-        show(f"{facts.metric} by the column {facts.target!r}: {score:.4f}", file=sys.stderr)
+        print_line(f"Score for column {facts.target!r}: {score:.4f} ({facts.scoring})", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`race`: our strategies and other libraries on the same problems, and the tables and plots of what came of it."""
+"""`race`: compare our strategies with other libraries on test problems, in tables and plots."""
 
 from __future__ import annotations
 
@@ -13,81 +13,90 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
-from .terminal import say
+from .terminal import print_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..bench.race.heats import Heat, Key
-    from ..bench.race.sheets import Sheet
-    from ..bench.race.workers import Finished
+    from ..bench.race.runs import Run
+    from ..bench.race.text_table import TextTable
+    from ..bench.runs.execute import Ended
+    from ..bench.runs.results import Key
 
 _SEEDS, _BUDGET = 3, 200
 
-_RACE = """examples:
+_EPILOG = """examples:
   manyarms race --list
   manyarms race --problems "fast curves" LCBench --peers none --seeds 2 --budget 50
   manyarms race --peers "Optuna TPE" SMAC3 --plots plots --workers 4
   manyarms race --again AdaptiveMutantUCB
   manyarms race --report --half reported --markdown tables.md
 
-Everybody pays for each step of training once, also where a config is trained on or again. Results go to one Parquet
-file as they come: run the same line again after any interruption, or with more seeds, problems or peers, and only what
-is missing runs."""
+Each step of training is charged once, even if a method trains a configuration again from scratch. Results are stored in
+one Parquet file as runs finish. To resume after an interruption, or to add seeds, problems or peers, run the command
+again: only missing runs are executed."""
 
 
-def add_commands(commands: Any) -> None:
+def add_command(commands: Any) -> None:
     """Add `race`."""
     race = commands.add_parser(
         "race",
-        help="let our strategies and other libraries race on test problems",
-        epilog=_RACE,
+        help="compare our strategies with other libraries on test problems",
+        description="Compare our strategies with other libraries on test problems.",
+        epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    race.add_argument("--problems", nargs="+", metavar="FAMILY", help="families of problems (default: all that can be had)")
+    race.add_argument("--problems", nargs="+", metavar="FAMILY", help="families of problems (default: all that are available)")
     race.add_argument(
         "--half",
         choices=("all", "tuned", "reported"),
         default="all",
-        help="only the half of the problems to tune on, or to report on",
+        help="only the problems for tuning the library, or only those for reporting results (default: %(default)s)",
     )
-    race.add_argument("--strategies", nargs="+", metavar="NAME", help='ours; "none" for none (default: all)')
-    race.add_argument("--peers", nargs="+", metavar="NAME", help='others; "none" for none (default: all that are installed)')
-    race.add_argument("--seeds", type=int, metavar="N", help=f"how often each runs on each problem (default: {_SEEDS})")
-    race.add_argument("--budget", type=int, metavar="N", help=f"full trainings that each may spend (default: {_BUDGET})")
+    race.add_argument("--strategies", nargs="+", metavar="NAME", help='our strategies, or "none" (default: all)')
+    race.add_argument("--peers", nargs="+", metavar="NAME", help='other libraries, or "none" (default: all that are installed)')
     race.add_argument(
-        "--patience", type=float, default=300, metavar="SECONDS", help="stop who decides longer in one run (default: 300)"
+        "--seeds", type=int, metavar="N", help=f"number of runs of each method on each problem (default: {_SEEDS})"
     )
-    race.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as there are cores)")
-    race.add_argument("--out", default="race.parquet", metavar="FILE", help="of the results (default: %(default)s)")
-    race.add_argument("--again", nargs="+", default=[], metavar="NAME", help="forget what these did, and run them anew")
-    race.add_argument("--report", action="store_true", help="run nothing: tables and plots of what is in the file")
-    race.add_argument("--plots", metavar="FOLDER", help="draw anytime curves and critical differences into this folder")
-    race.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown too")
-    race.add_argument("--list", action="store_true", help="only list families, problems, strategies and peers")
+    race.add_argument("--budget", type=int, metavar="N", help=f"full trainings per run (default: {_BUDGET})")
+    race.add_argument(
+        "--patience",
+        type=float,
+        default=300,
+        metavar="SECONDS",
+        help="stop a run after this much CPU time spent deciding (default: %(default)s)",
+    )
+    race.add_argument("--workers", type=int, metavar="N", help="number of processes (default: the number of cores)")
+    race.add_argument("--out", default="race.parquet", metavar="FILE", help="result file (default: %(default)s)")
+    race.add_argument("--again", nargs="+", default=[], metavar="NAME", help="delete the runs of these methods and repeat them")
+    race.add_argument("--report", action="store_true", help="execute nothing; show tables and plots of the result file")
+    race.add_argument("--plots", metavar="FOLDER", help="save plots of regrets and critical differences in this folder")
+    race.add_argument("--markdown", metavar="FILE", help="also write the tables to this file as Markdown")
+    race.add_argument("--list", action="store_true", help="list families, problems, strategies and peers, and exit")
     race.add_argument("--quiet", action="store_true", help="show no progress and no notes")
     race.set_defaults(command=_race)
 
 
 def _race(options: argparse.Namespace) -> int:
-    if not all(importlib.util.find_spec(name) for name in ("pandas", "pyarrow", "matplotlib")):
-        raise ImportError('the race needs pandas, pyarrow and matplotlib: pip install "manyarms[race]"')
+    if not all(importlib.util.find_spec(name) for name in ("pandas", "pyarrow", "matplotlib", "scikit_posthocs")):
+        raise ImportError('To use the race: pip install "manyarms[race]"')
     if options.list:
         return _list()
     return _report(options) if options.report else _run(options)
 
 
 def _list() -> int:
-    from ..bench.race.listing import entrant_list, family_list
+    from ..bench.race.listing import family_list, method_list
 
-    _show(family_list())
-    _show(entrant_list())
+    _print(family_list())
+    _print(method_list())
     return 0
 
 
 def _report(options: argparse.Namespace) -> int:
-    from ..bench.race.results import frame, read
+    from ..bench.race.results import read
     from ..bench.race.selection import selected
+    from ..bench.runs.results import frame
 
     rows = selected(
         frame(read(Path(options.out))),
@@ -99,65 +108,68 @@ def _report(options: argparse.Namespace) -> int:
         budget=options.budget,
     )
     if rows.empty:
-        raise ValueError(f"{options.out!r} holds no heat of this kind: `manyarms race --report` alone shows all it holds")
-    _publish(rows, options)
+        raise ValueError(f"{options.out!r} has no matching runs. To see all its runs: manyarms race --report")
+    _show_results(rows, options)
     return 0
 
 
 def _run(options: argparse.Namespace) -> int:
-    from ..bench.race.heats import key, plan
-    from ..bench.race.selection import chosen_entrants, chosen_families, matched
+    from ..bench.race.runs import plan
+    from ..bench.race.selection import chosen_families, chosen_methods, matched
 
     seeds = checks.whole("--seeds", _SEEDS if options.seeds is None else options.seeds, 1)
     budget = checks.whole("--budget", _BUDGET if options.budget is None else options.budget, 1)
-    workers = _cores() if options.workers is None else checks.whole("--workers", options.workers, 1)
-    patience = checks.positive("--patience", options.patience)
-    entrants, absent = chosen_entrants(options.strategies, options.peers)
-    again = matched("--again", options.again, [entrant.name for entrant in entrants])
-    numbers, unavailable = chosen_families(options.problems, options.half)
-    versions = {entrant.name: entrant.version for entrant in entrants}
-    heats = {key(heat, versions[heat.entrant]): heat for heat in plan(numbers, entrants, seeds, budget)}
-    if not heats:
-        raise ValueError("nobody races on nothing: choose other --problems, --half, --strategies or --peers")
+    checks.positive("--patience", options.patience)
+    if options.workers is not None:
+        checks.whole("--workers", options.workers, 1)
+    methods, not_installed = chosen_methods(options.strategies, options.peers)
+    again = matched("--again", options.again, [method.name for method in methods])
+    numbers, not_available = chosen_families(options.problems, options.half)
+    versions = {method.name: method.version for method in methods}
+    runs = {run.key(versions[run.method]): run for run in plan(numbers, methods, seeds, budget)}
+    if not runs:
+        raise ValueError("Nothing to run. Choose other --problems, --half, --strategies or --peers.")
     if not options.quiet:
-        for note in absent + unavailable:
-            say(note)
-    return _compete(heats, again, workers, patience, options)
+        for note in not_installed + not_available:
+            print_note(note)
+    return _execute(runs, again, options)
 
 
-def _compete(heats: dict[Key, Heat], again: list[str], workers: int, patience: float, options: argparse.Namespace) -> int:
-    """Run the heats that are not in the file, then tell of all of them."""
-    from ..bench.race.heats import run_heat
-    from ..bench.race.progress import HeatProgress
-    from ..bench.race.results import Results, of_heats
-    from ..bench.race.running import run_heats
+def _execute(runs: dict[Key, Run], again: list[str], options: argparse.Namespace) -> int:
+    """Execute the runs that are not in the file, then show the results of all."""
+    from ..bench.race.results import LAYOUT
+    from ..bench.race.runs import duration_group, execute_run
+    from ..bench.runs.execute import execute
+    from ..bench.runs.pool import Pool
+    from ..bench.runs.progress import RunProgress
+    from ..bench.runs.results import Results
 
     began = time.monotonic()
-    failed: list[Finished] = []
-    with Results(Path(options.out)) as results:
+    failed: list[Ended[Run]] = []
+    pool = Pool(functools.partial(execute_run, patience=options.patience), options.workers or _cores())
+    with Results(Path(options.out), LAYOUT) as results:
         try:
-            results.drop({name for name, heat in heats.items() if heat.entrant in again})
-            there = results.keys()
-            missing = [heat for name, heat in heats.items() if name not in there]
-            with HeatProgress(len(heats), len(heats) - len(missing), not options.quiet) as progress:
-                run = functools.partial(run_heat, patience=patience)
-                for finished in run_heats(missing, results, run, workers):
-                    progress.tell(finished)
+            results.drop({key for key, run in runs.items() if run.method in again})
+            stored = results.keys()
+            missing = [run for key, run in runs.items() if key not in stored]
+            with RunProgress(len(runs), len(runs) - len(missing), not options.quiet) as progress:
+                for finished in execute(missing, results, pool, duration_group):
+                    progress.count(finished)
                     failed += [finished] if finished.reason is not None else []
         except KeyboardInterrupt:
-            kept = len(heats.keys() & results.keys())
+            done = len(runs.keys() & results.keys())
             print(
-                f"\nStopped: {kept} of {len(heats)} heats are kept in {options.out}. Run the same line again: it goes on.",
+                f"\nInterrupted. {done} of {len(runs)} runs are stored in {options.out}. Run the same command again to resume.",
                 file=sys.stderr,
             )
             return 130
-        rows = of_heats(results.table(), heats.keys())
+        rows = LAYOUT.rows_of(results.table(), runs.keys())
     if not rows.empty:
-        _publish(rows, options)
+        _show_results(rows, options)
     if not options.quiet:
-        done, new, took = len(heats) - len(failed), len(missing) - len(failed), time.monotonic() - began
-        print(f"{options.out}: {done} heats, {new} of them new, in {took:.1f} seconds", file=sys.stderr)
-    _complain(failed)
+        done, new, seconds = len(runs) - len(failed), len(missing) - len(failed), time.monotonic() - began
+        print(f"{options.out}: {done} runs, {new} of them new, in {seconds:.1f} seconds", file=sys.stderr)
+    _report_failures(failed)
     return 1 if failed else 0
 
 
@@ -165,29 +177,29 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _complain(failed: list[Finished]) -> None:
-    """Say what failed, in a line for each entrant and reason."""
-    kinds = [(finished.heat.entrant, finished.reason) for finished in failed]
+def _report_failures(failed: list[Ended[Run]]) -> None:
+    """Print one line for each method and reason."""
+    kinds = [(finished.run.method, finished.reason) for finished in failed]
     counts = Counter(kinds)
-    first: dict[tuple[str, str | None], Heat] = {}
+    first: dict[tuple[str, str | None], Run] = {}
     for kind, finished in zip(kinds, failed, strict=True):
-        first.setdefault(kind, finished.heat)
-    for kind, heat in first.items():
+        first.setdefault(kind, finished.run)
+    for kind, run in first.items():
         more = f" (and {counts[kind] - 1} more like it)" if counts[kind] > 1 else ""
-        say(f"{heat} failed: {kind[1]}{more}")
+        print_note(f"{run} failed: {kind[1]}{more}")
     if failed:
-        say("run the same line again to try again what failed")
+        print_note("Run the same command again to retry failed runs.")
 
 
-def _publish(rows: pd.DataFrame, options: argparse.Namespace) -> None:
-    """Print the tables; write and draw what is asked for."""
+def _show_results(rows: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Print the tables, and write the Markdown and the plots that were asked for."""
     from ..bench.race.tables import tables
 
-    sheets = list(tables(rows))
-    for sheet in sheets:
-        _show(sheet)
+    shown = list(tables(rows))
+    for table in shown:
+        _print(table)
     if options.markdown is not None:
-        Path(options.markdown).write_text("\n".join(sheet.markdown() for sheet in sheets), encoding="utf-8")
+        Path(options.markdown).write_text("\n".join(table.markdown() for table in shown), encoding="utf-8")
     if options.plots is not None:
         from ..bench.race.plots import save_plots
 
@@ -196,13 +208,13 @@ def _publish(rows: pd.DataFrame, options: argparse.Namespace) -> None:
                 print(path, file=sys.stderr)
 
 
-def _show(sheet: Sheet) -> None:
-    """Print a table; where output is not a terminal, as wide as it needs to be."""
+def _print(table: TextTable) -> None:
+    """Print a table. If the output is not a terminal, lines are as long as necessary."""
     from rich.console import Console
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=1000)
     with console.capture() as drawn:
-        console.print(sheet.rich())
+        console.print(table.rich())
     print("\n".join(line.rstrip() for line in drawn.get().rstrip().splitlines()) + "\n")

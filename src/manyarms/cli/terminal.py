@@ -1,4 +1,4 @@
-"""Printing what may be somebody else's text, so that the terminal shows it and obeys none of it."""
+"""Printing text that may come from somebody else: terminal escapes in it are shown, not executed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import IO
 
 from ..safe_text import safe_text
 
-_LINES = "\n\t"  # which messages of several lines need, such as those with a traceback
+_ALLOWED = "\n\t"  # for notes of several lines, such as those with a traceback
 
 
-def say(note: object) -> None:
-    """A note to the user, on standard error."""
-    print(f"manyarms: {safe_text(note, keep=_LINES)}", file=sys.stderr)
+def print_note(note: object) -> None:
+    """Print a note for the user on standard error."""
+    print(f"manyarms: {safe_text(note, keep=_ALLOWED)}", file=sys.stderr)
 
 
-def show(line: object, file: IO[str] | None = None, flush: bool = False) -> None:
-    """A line of output."""
+def print_line(line: object, file: IO[str] | None = None, flush: bool = False) -> None:
+    """Print a line of output."""
     print(safe_text(line), file=file, flush=flush)

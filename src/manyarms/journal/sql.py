@@ -5,38 +5,40 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ..errors import OldLayout, StorageError, StudyClosed, StudyNotFound
+from ..errors import StorageError, StudyClosed, StudyNotFound
 from .chain import first_checksum, next_checksum, snapshot_checksum
 from .connection import ConnectionClosed, ConnectionLost, LastingConnection, Work
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
+from .driver import DriverStatement
 from .layout import (
-    CONTENT,
     events_table,
     heads_table,
     make_or_check_tables,
-    needs_upgrade,
     snapshots_table,
     studies_table,
-    upgrade,
 )
 from .protocol import Event
+from .storage import upgrade_tables
+from .stored_events import StoredEvents
 from .timeouts import Timeouts
 from .writer_lock import WriterLock
 
-_CHUNK = 1000  # rows a read takes at once: a reader's lock lasts a few milliseconds
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
 _RERUN = "run it again when the server can be reached"
 _OPEN_ANEW = "open it again with ma.Study(...)"
-_NAMES = tuple(column.name for column in CONTENT)
-_INSERT = events_table.insert()
-_MOVE = heads_table.update().where(heads_table.c.study == sa.bindparam("of"))
+_INSERT = events_table.insert(), events_table.c.keys()
+_MOVE = (
+    heads_table.update()
+    .where(heads_table.c.study == sa.bindparam("of"))
+    .values(events=sa.bindparam("length"), checksum=sa.bindparam("end")),
+    ("length", "end", "of"),
+)
 
 Result = TypeVar("Result")
 
@@ -59,13 +61,15 @@ class SqlJournal:
         self._header: str | None = None
         self._count = 0
         self._checksum = ""  # of the last event
-        self._checked = (0, "")  # events whose checksums were compared, and the checksum of the last of them
+        self._stored: StoredEvents | None = None  # None if the study was not created yet
         self._reconnected = False  # since the last append: nobody knows yet where the journal ends
         self._lock = WriterLock(self._url, name)
         if write:
             self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
+        self._insert = DriverStatement(*_INSERT, engine.dialect)
+        self._move = DriverStatement(*_MOVE, engine.dialect)
         self._connection = LastingConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
@@ -89,9 +93,9 @@ class SqlJournal:
         try:
             header = json.loads(self._header)
         except ValueError as error:
-            raise self._broken(f"the header is not JSON ({error})") from error
+            raise self._corrupt(f"the header is not JSON ({error})") from error
         if not isinstance(header, dict):
-            raise self._broken(f"the header must be a JSON object, but is {type(header).__name__} {header!r:.80}")
+            raise self._corrupt(f"the header must be a JSON object, but is {type(header).__name__} {header!r:.80}")
         return header
 
     def create(self, header: Mapping[str, Any]) -> None:
@@ -108,47 +112,45 @@ class SqlJournal:
             return study
 
         study = self._write_with(create)
-        self._study, self._header, self._checksum, self._checked = study, text, checksum, (0, checksum)
+        self._study, self._header, self._checksum = study, text, checksum
+        self._stored = self._events_of(study, text)
 
     def append(self, events: Iterable[Event]) -> None:
         rows, number, checksum = [], self._count, self._checksum
         for event in events:
             content = (number, *_columns(event))
             checksum = next_checksum(checksum, content)
-            rows.append({"study": self._study, **dict(zip(_NAMES, content, strict=True)), "checksum": checksum})
+            rows.append((self._study, *content, checksum))
             number += 1
         if not rows:
             return
         self._write_with(lambda connection: self._append(connection, rows))
         self._count, self._checksum, self._reconnected = number, checksum, False
 
-    def _append(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
+    def _append(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
         rows = self._unwritten(connection, rows) if self._reconnected else rows
         if rows:
-            connection.execute(_INSERT, rows)
-            end = {"of": self._study, "events": rows[-1]["number"] + 1, "checksum": rows[-1]["checksum"]}
-            connection.execute(_MOVE, end)
+            self._insert.run(connection, rows)
+            number, checksum = rows[-1][1], rows[-1][-1]
+            self._move.run(connection, [(number + 1, checksum, self._study)])
 
-    def _unwritten(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _unwritten(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """The rows that follow the end of the journal: an attempt that was cut off may have written some, or all."""
         query = sa.select(heads_table.c.checksum).where(heads_table.c.study == self._study)
         found = connection.execute(query).scalar()
-        checksums = [self._checksum, *(row["checksum"] for row in rows)]
+        checksums = [self._checksum, *(row[-1] for row in rows)]
         if found not in checksums:
             gone = "it is no longer there" if found is None else f"another process has written to it; {_REOPEN}"
             raise StorageError(self._cannot("write", gone))
         return rows[checksums.index(found) :]
 
     def events(self, since: int = 0) -> Iterator[Event]:
-        if self._study is None:
-            return
-        self._check_until(since)
-        for row in self._sound_rows(since, self._checksum_before(since)):
-            yield self._event(row)
+        return iter(()) if self._stored is None else self._stored.events(since, self._until)
 
     def check(self) -> None:
-        """Compare all events with their checksums; `StorageError` names the first one that does not match."""
-        self._check_until(self._count)
+        """Compare all events with their checksums. The `StorageError` names the first one that does not match."""
+        if self._stored is not None:
+            self._stored.check(self._count, self._until)
 
     def select(self, query: sa.Select[Any]) -> Sequence[Any]:
         """The rows of a query on the events, without checking the chain: see `totals`."""
@@ -245,7 +247,7 @@ class SqlJournal:
         make_or_check_tables(connection, self._url, writes)
         if writes:
             self._lock.acquire(connection)
-            _upgrade(connection, self._url, locked=self.name)
+            upgrade_tables(connection, self._url, locked=self.name)
 
     def _snapshot(self, kind: str) -> tuple[int, str] | None:
         """What was derived from the first events of the journal; None if there is nothing, or it is corrupt."""
@@ -282,99 +284,49 @@ class SqlJournal:
             raise StudyNotFound(_not_found(self.name, self.location, names))
         if row is None:
             return
-        if self._study is None:
-            self._checked = (0, first_checksum(row.header))
+        if self._stored is None or (self._study, self._header) != (row.id, row.header):
+            self._stored = self._events_of(row.id, row.header)
         self._study, self._header, self._count, self._checksum = row.id, row.header, row.events or 0, row.checksum
-        self._check_end(row)
+        self._check_end(row, self._stored)
 
     def _find_again(self) -> None:
-        """Look up how far others have continued the study; `StorageError` if what is there is not its continuation."""
-        known = self._study, self._header, self._count, self._checksum
-        study, header, count, checksum = known
+        """Look up how far others have continued the study. `StorageError` if the journal there is not its continuation."""
+        known = self._study, self._header, self._count, self._checksum, self._stored
+        study, header, count, checksum, stored = known
         self._find()
         wrong = None
         if (self._study, self._header) != (study, header):
-            wrong = "it was deleted and made anew"
-        elif self._count < count or (study is not None and self._checksum_before(count) != checksum):
+            wrong = "it was deleted and created again"
+        elif self._count < count or (stored is not None and stored.checksum_before(count) != checksum):
             wrong = "it was replaced by an older or another copy"
         if wrong is not None:
-            self._study, self._header, self._count, self._checksum = known
+            self._study, self._header, self._count, self._checksum, self._stored = known
             raise StorageError(self._cannot("write", f"{wrong} since it was opened; {_OPEN_ANEW}"))
 
-    def _check_end(self, row: Any) -> None:
-        """Compare what the head says of the last event with the last event that is there."""
+    def _check_end(self, row: Any, stored: StoredEvents) -> None:
+        """Compare the number of events and the last checksum, which the head has, with the last event."""
         length = 0 if row.last is None else row.last + 1
         if row.events is None or length > row.events:
-            raise self._broken(f"event {row.events or 0} was not written by a study")
+            raise self._corrupt(f"event {row.events or 0} was not written by a study")
         if length < row.events:
-            raise self._broken(f"event {length} is missing, and so are all {row.events - length} events from there on")
-        if self._checksum_before(length) != row.checksum:
+            raise self._corrupt(f"event {length} is missing, and so are all {row.events - length} events from there on")
+        if stored.checksum_before(length) != row.checksum:
             last = f"event {length - 1}" if length else "the header"
-            raise self._broken(f"{last} does not match the checksum of the journal's end")
+            raise self._corrupt(f"{last} does not match the checksum of the journal's end")
 
-    def _checksum_before(self, number: int) -> str:
-        """The checksum that the event with this number continues from."""
-        if number == 0:
-            return first_checksum(self._header or "")
-        events = events_table.c
-        query = sa.select(events.checksum).where(events.study == self._study, events.number == number - 1)
-        return str(self._run("read", lambda connection: connection.execute(query).scalar()))
-
-    def _sound_rows(self, number: int, checksum: str) -> Iterator[Any]:
-        """The rows from this number on, each compared with its checksum; `checksum` is that of the row before."""
-        query = self._content(events_table.c.checksum).limit(_CHUNK)
-        if self._write:
-            query = query.where(events_table.c.number < self._count)  # others may write while the lock is released
-        while rows := self._read(query.where(events_table.c.number >= number), number):
-            for row in rows:
-                if row[0] != number:
-                    raise self._broken(f"event {number} is missing")
-                checksum = next_checksum(checksum, row)
-                if checksum != row[-1]:
-                    raise self._broken(f"event {number}{'' if number else ', or the header,'} does not match its checksum")
-                number += 1
-                yield row
-            if self._checked[0] < number:
-                self._checked = (number, checksum)
-
-    def _check_until(self, number: int) -> None:
-        """Compare the events before this one with their checksums, unless that was done: a snapshot may stand for them."""
-        if self._checked[0] < number:
-            for row in self._sound_rows(*self._checked):
-                if row[0] + 1 >= number:
-                    return
-
-    def _read(self, query: sa.Select[Any], number: int) -> Sequence[Any]:
-        """The rows of a query from this number on. Text that is not UTF-8 is an error that names its row."""
-        try:
-            return self._rows(query)
-        except StorageError as error:
-            if "decode" not in str(error):
-                raise
-            for one in range(number, number + _CHUNK):
-                try:
-                    self._connection.run(_all(query.where(events_table.c.number == one)))
-                except SQLAlchemyError as cause:
-                    raise self._broken(f"event {one} cannot be read ({cause_of(cause)})") from cause
-            raise
-
-    def _content(self, *more: sa.Column[Any]) -> sa.Select[Any]:
-        """A query for the content of the study's events, in order."""
-        return sa.select(*CONTENT, *more).where(events_table.c.study == self._study).order_by(events_table.c.number)
-
-    def _event(self, row: Any) -> Event:
-        number, kind, arm, start, stop, reward, seconds, data = row[:8]
-        try:
-            content = json.loads(data) if data else {}
-        except ValueError as error:
-            raise self._broken(f"event {number} holds data that is not JSON ({error})") from error
-        return Event(kind, arm, start, stop, reward, seconds, content)
-
-    def _broken(self, what: str) -> StorageError:
+    def _corrupt(self, what: str) -> StorageError:
         """The error for a journal that is not as it was written."""
         return StorageError(
             f"the journal of study {self.name!r} in {self.location} is corrupt: {what}. Restore the storage from a backup"
         )
+
+    @property
+    def _until(self) -> int | None:
+        """The number of events that a writer knows of: others may write while the lock is released. None for a reader."""
+        return self._count if self._write else None
+
+    def _events_of(self, study: int, header: str) -> StoredEvents:
+        return StoredEvents(study, header, lambda work: self._run("read", work), self._corrupt)
 
     def _rows(self, query: sa.Select[Any]) -> Sequence[Any]:
         return self._run("read", _all(query))
@@ -389,8 +341,11 @@ class SqlJournal:
             return self._run("write", work)
 
     def _run(self, verb: str, work: Work[Result]) -> Result:
-        with self._explained(verb):
+        try:
             return self._connection.run(work)
+        except Exception:
+            with self._explained(verb):  # only now: a context manager around every append takes its time
+                raise
 
     def _check_writable(self) -> None:
         if not self._write:
@@ -418,58 +373,6 @@ class SqlJournal:
 
     def _cannot(self, verb: str, cause: str) -> str:
         return f"cannot {verb} the journal of study {self.name!r} in {self.location}: {cause}"
-
-
-def study_names(url: str) -> list[str]:
-    """The names of the studies in a database, oldest first."""
-    parsed = parse_url(url)
-    engine = make_engine(parsed, write=False)
-    try:
-        with engine.connect() as connection:
-            make_or_check_tables(connection, parsed, write=False)
-            return _names(connection)
-    except SQLAlchemyError as error:
-        raise StorageError(f"cannot read {shown_url(parsed)}: {cause_of(error)}") from error
-    finally:
-        engine.dispose()
-
-
-def upgrade_storage(url: str) -> bool:
-    """Give the tables of a database today's layout; False if they have it already."""
-    parsed = parse_url(url)
-    try:
-        study_names(url)  # refuses what holds no studies: nothing is written to it
-        return False
-    except OldLayout:
-        pass
-    engine = make_engine(parsed, write=True)
-    try:
-        with engine.connect() as connection:
-            return _upgrade(connection, parsed)
-    except SQLAlchemyError as error:
-        raise StorageError(f"cannot upgrade {shown_url(parsed)}: {cause_of(error)}") from error
-    finally:
-        engine.dispose()
-
-
-def _upgrade(connection: sa.Connection, url: URL, locked: str | None = None) -> bool:
-    """Upgrade the tables if they need it, while nobody writes any of the studies; `locked` is ours already."""
-    if not needs_upgrade(connection):
-        return False
-    with ExitStack() as locks:
-        for name in _names(connection):
-            if name != locked:
-                lock = WriterLock(url, name)
-                lock.claim()
-                lock.acquire(connection)
-                locks.callback(lock.release)
-        upgrade(connection)
-    return True
-
-
-def _names(connection: sa.Connection) -> list[str]:
-    with connection.begin():
-        return list(connection.execute(sa.select(studies_table.c.name).order_by(studies_table.c.id)).scalars())
 
 
 def _all(query: sa.Select[Any]) -> Work[Sequence[Any]]:

@@ -10,12 +10,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..core import sign_of
 from .layout import events_table
 from .sql import SqlJournal
 
 _MANY = 500  # values in one query: databases limit them
 _event = events_table.c
 _DETAILS = '", "details": "'
+_RETRAINED = '"retrained": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +77,28 @@ class StoredArm:
 
 
 def totals(journal: SqlJournal) -> Totals:
-    """The counts of the study."""
-    mine = _event.study == journal.study
-    steps, seconds = sa.func.sum(_event.stop - _event.start), sa.func.sum(_event.seconds)
-    by_kind = {
-        kind: (count, int(steps or 0), seconds or 0.0)
-        for kind, count, steps, seconds in journal.select(
-            sa.select(_event.kind, sa.func.count(), steps, seconds).where(mine).group_by(_event.kind)
-        )
+    """The counts of the study. All of them are made in one pass over its events."""
+    ended = _event.kind.in_(("told", "failed"))
+    counts = {kind: sa.func.count().filter(_event.kind == kind) for kind in ("asked", "told", "failed", "budget")}
+    sums = {
+        "arms": sa.func.count(sa.distinct(_event.arm)),
+        "steps": sa.func.sum(_event.stop - _event.start).filter(ended),
+        "seconds": sa.func.sum(_event.seconds).filter(ended),
+        "retrained": sa.func.count().filter(_event.data.contains(_RETRAINED)),
     }
-    asked, told, failed = (by_kind.get(kind, (0, 0, 0.0)) for kind in ("asked", "told", "failed"))
+    columns = (value.label(name) for name, value in (counts | sums).items())
+    found = journal.select(sa.select(*columns).where(_event.study == journal.study))[0]
     settings = (journal.header or {}).get("settings") or {}
-    changes = journal.select(sa.select(_event.data).where(mine, _event.kind == "budget").order_by(_event.number))
     return Totals(
-        arms=arm_count(journal),
-        pulls=told[0],
-        failures=failed[0],
-        in_flight=asked[0] - told[0] - failed[0],
-        steps=told[1] + failed[1],
-        seconds=told[2] + failed[2],
-        retrained=_retrained(journal),
-        reason=_most_frequent_reason(journal) if failed[0] else None,
-        budgets=(settings.get("budget"), *(json.loads(data)["budget"] for (data,) in changes)),
+        arms=found.arms,
+        pulls=found.told,
+        failures=found.failed,
+        in_flight=found.asked - found.told - found.failed,
+        steps=int(found.steps or 0),
+        seconds=found.seconds or 0.0,
+        retrained=_retrained(journal) if found.retrained else 0,
+        reason=_most_frequent_reason(journal) if found.failed else None,
+        budgets=(settings.get("budget"), *(_budgets(journal) if found.budget else ())),
     )
 
 
@@ -115,16 +117,20 @@ def best_arms(journal: SqlJournal, top: int | None = None, by_mean: bool = False
         by_mean: Compare the means of the arms' rewards instead of their best rewards.
     """
     maximize = (journal.header or {})["direction"] == "maximize"
-    reward = sa.case((_event.kind == "told", _event.reward))
-    worth = sa.func.avg(reward) if by_mean else sa.func.max(reward) if maximize else sa.func.min(reward)
-    ids = journal.select(
+    mine = _event.study == journal.study
+    worth = sa.func.avg(_event.reward) if by_mean else (sa.func.max if maximize else sa.func.min)(_event.reward)
+    trained = (
         sa.select(_event.arm)
-        .where(_event.study == journal.study, _event.arm.is_not(None))
+        .where(mine, _event.kind == "told")
         .group_by(_event.arm)
         .order_by((worth.desc() if maximize else worth.asc()).nulls_last(), _event.arm)
         .limit(top)
     )
-    return arms(journal, [row[0] for row in ids])
+    ids = dict.fromkeys(arm for (arm,) in journal.select(trained))
+    if top is None or len(ids) < top:  # those without a reward follow
+        every = sa.select(_event.arm).where(mine, _event.arm.is_not(None)).distinct().order_by(_event.arm)
+        ids |= dict.fromkeys(arm for (arm,) in journal.select(every))
+    return arms(journal, list(ids)[:top])
 
 
 def arms(journal: SqlJournal, ids: Collection[int]) -> list[StoredArm]:
@@ -140,7 +146,7 @@ def arms(journal: SqlJournal, ids: Collection[int]) -> list[StoredArm]:
             told[row.arm].append(row)
         elif row.arm not in first:
             first[row.arm] = json.loads(row.data)
-    sign = 1.0 if (journal.header or {})["direction"] == "maximize" else -1.0
+    sign = sign_of((journal.header or {})["direction"])
     return [_arm(arm, first[arm], last[arm], told[arm], sign) for arm in ids]
 
 
@@ -158,8 +164,14 @@ def _checkpoint(told: Any) -> str | None:
     return json.loads(told.data).get("checkpoint") if told.data else None
 
 
+def _budgets(journal: SqlJournal) -> list[int | None]:
+    """The budgets that replaced the one of the header."""
+    query = sa.select(_event.data).where(_event.study == journal.study, _event.kind == "budget").order_by(_event.number)
+    return [json.loads(data)["budget"] for (data,) in journal.select(query)]
+
+
 def _retrained(journal: SqlJournal) -> int:
-    query = sa.select(_event.data).where(_event.study == journal.study, _event.data.contains('"retrained": '))
+    query = sa.select(_event.data).where(_event.study == journal.study, _event.data.contains(_RETRAINED))
     return sum(int(json.loads(data).get("retrained", 0)) for (data,) in journal.select(query))
 
 

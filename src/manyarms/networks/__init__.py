@@ -1,38 +1,57 @@
-"""Networks that grow: spaces of graphs of layers, and their training in slices.
+"""Neural architecture search: spaces of networks, and classifiers that train them in slices.
 
-Making, mutating and crossing networks needs no more than the library; building and training them needs PyTorch.
+Sampling, mutating and crossing networks works without PyTorch. Building and training them needs it.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .drawing.family_tree import draw_family
-from .drawing.network import draw_network
-from .graphs.changes import changes_in_words
-from .graphs.graph import Graph, Node
-from .graphs.network import Network
-from .graphs.part import Part
-from .graphs.ready_spaces import TRAINING, image_space, sequence_space, table_space
-from .graphs.shapes import Layout
-from .graphs.space import NetworkSpace
-from .layers import Attention, AveragePool, Convolution, Dense, Dropout, Identity, Layer, MaxPool, Normalisation, Recurrent
-from .layers.blueprint import Blueprint
+from .drawing import draw_family, draw_network
+from .graphs import (
+    TRAINING,
+    Graph,
+    GraphSpace,
+    Layout,
+    Network,
+    NetworkSpace,
+    Node,
+    changes_in_words,
+    image_space,
+    sequence_space,
+    table_space,
+)
+from .layers import (
+    Attention,
+    AveragePool,
+    Blueprint,
+    Convolution,
+    Dense,
+    Dropout,
+    Identity,
+    Layer,
+    MaxPool,
+    Normalization,
+    Recurrent,
+)
 
 if TYPE_CHECKING:
-    from .torch.build import NetworkModule, build, inherit
-    from .torch.classifier import Classifier
-    from .torch.cycles import Cycle, subtrain
-    from .torch.export import export_model, python_source, torchscript
-    from .torch.ready_classifiers import image_classifier, sequence_classifier, table_classifier
+    from .torch import (
+        Classifier,
+        Cycle,
+        NetworkModule,
+        build,
+        export_model,
+        exported_program,
+        image_classifier,
+        inherit,
+        python_source,
+        sequence_classifier,
+        subtrain,
+        table_classifier,
+    )
 
-_WITH_TORCH = {
-    "build": ("NetworkModule", "build", "inherit"),
-    "classifier": ("Classifier",),
-    "ready_classifiers": ("image_classifier", "sequence_classifier", "table_classifier"),
-    "cycles": ("Cycle", "subtrain"),
-    "export": ("export_model", "python_source", "torchscript"),
-}
-_HOME = {name: file for file, names in _WITH_TORCH.items() for name in names}
+Part = GraphSpace
+"""The former name of `GraphSpace`."""
 
 __all__ = [
     "TRAINING",
@@ -45,6 +64,7 @@ __all__ = [
     "Dense",
     "Dropout",
     "Graph",
+    "GraphSpace",
     "Identity",
     "Layer",
     "Layout",
@@ -53,14 +73,14 @@ __all__ = [
     "NetworkModule",
     "NetworkSpace",
     "Node",
-    "Normalisation",
-    "Part",
+    "Normalization",
     "Recurrent",
     "build",
     "changes_in_words",
     "draw_family",
     "draw_network",
     "export_model",
+    "exported_program",
     "image_classifier",
     "image_space",
     "inherit",
@@ -70,12 +90,11 @@ __all__ = [
     "subtrain",
     "table_classifier",
     "table_space",
-    "torchscript",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """What needs PyTorch is imported when it is asked for."""
-    if name not in _HOME:
+    """Import the names that need PyTorch on first use."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.torch.{_HOME[name]}"), name)
+    return getattr(import_module(f"{__name__}.torch"), name)

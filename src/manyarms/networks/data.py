@@ -1,6 +1,6 @@
-"""Published images, from files that one has: MNIST, Fashion-MNIST, CIFAR-10, SVHN, and MRBI (rotated digits on photographs)."""
+"""Image data sets, read from local files: MNIST, Fashion-MNIST, CIFAR-10, SVHN, and MRBI (rotated digits on photographs)."""
 
-from ..bench.problems.published import NAMES
-from ..bench.problems.published import load_images as load
+from ..bench.problems.image_datasets import NAMES
+from ..bench.problems.image_datasets import load_images as load
 
 __all__ = ["NAMES", "load"]

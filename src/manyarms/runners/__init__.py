@@ -1,4 +1,4 @@
-"""Where pulls run."""
+"""Runners: run pulls in this process, in worker processes, or in simulated time."""
 
 from .abandoning import Abandoning
 from .inline import InlineRunner

@@ -1,4 +1,4 @@
-"""A runner that can be made to give up the pulls that it runs."""
+"""A runner that can abandon the pulls that it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .task import Task
 
 
 class Abandoning:
-    """Runs pulls with another runner until `abandon` is called, by a signal handler say.
+    """Runs pulls with another runner until `abandon` is called, for example by a signal handler.
 
     Args:
         runner: Runs the pulls.
@@ -20,9 +20,9 @@ class Abandoning:
         self._collecting = self._abandoned = False
 
     def abandon(self) -> None:
-        """Raise `PullsAbandoned`, at once where pulls run now, else when they would be waited for."""
+        """Raise `PullsAbandoned`: at once while waiting for pulls, otherwise when they are next waited for."""
         self._abandoned = True
-        if self._collecting:  # anywhere else, what is being recorded would be recorded in part
+        if self._collecting:  # elsewhere, an outcome could be recorded in part
             raise PullsAbandoned
 
     def start(self, function: Function) -> None:

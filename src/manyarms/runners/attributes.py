@@ -1,4 +1,4 @@
-"""What a function returns beside numbers: kept as JSON, up to a limit."""
+"""Values other than numbers that a function returns: stored as JSON, up to a limit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from ..safe_text import storable_text
 
 MAX_BYTES = 10_000
-"""The most bytes of JSON that the attributes of one pull may take together."""
+"""Maximum size of the attributes of one pull, in bytes of JSON."""
 
-_LONGEST_NAME = 50  # characters of a name in the note
+_LONGEST_NAME = 50  # characters of a name in the note on what was left out
 _LONGEST_NOTE = 500
 
 
 def attributes_of(values: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """The values as JSON, in their order while there is room, and a note on those that were left out.
+    """The values as JSON, as many as fit, and a note on those that were left out.
 
     None counts as no value. Tuples and arrays become lists. NaN and infinities, which JSON does not have, become text. Lone
     surrogates and NUL in text are written as escapes.
@@ -31,17 +31,17 @@ def attributes_of(values: Mapping[str, Any]) -> tuple[dict[str, Any], str | None
             continue
         try:
             item = _storable(json.loads(_json({name: value}, room), parse_constant=str))
-            room -= len(_json(item, room))  # escapes may take more
+            room -= len(_json(item, room))  # escapes may make it longer
             kept |= item
         except _TooLarge:
             left_out.append(f"{name[:_LONGEST_NAME]} (more than {MAX_BYTES} bytes in total)")
-        except Exception:  # the value is the user's, and so is what happens when it is read
+        except Exception:  # reading the value may run user code
             left_out.append(f"{name[:_LONGEST_NAME]} ({type(value).__name__} is not JSON)")
     return kept, ", ".join(left_out)[:_LONGEST_NOTE] or None
 
 
 def _storable(value: Any) -> Any:
-    """JSON with all text in it, names too, as it can be stored."""
+    """The JSON value with all text, including names, in a form that can be stored."""
     if isinstance(value, str):
         return storable_text(value)
     if isinstance(value, list):
@@ -52,11 +52,11 @@ def _storable(value: Any) -> Any:
 
 
 class _TooLarge(Exception):
-    """There is no room for the text."""
+    """The text is too long."""
 
 
 def _json(value: Any, room: int) -> str:
-    """The value as JSON text; given up as soon as there is no room for it."""
+    """The value as JSON text. Stops as soon as it is too long."""
     parts = []
     for part in json.JSONEncoder(default=_listed).iterencode(value):
         room -= len(part)
@@ -67,7 +67,7 @@ def _json(value: Any, room: int) -> str:
 
 
 def _listed(value: Any) -> Any:
-    """Arrays, tensors and their numbers as lists and plain numbers."""
+    """JSON for arrays, tensors and their numbers."""
     if not hasattr(value, "tolist"):
         raise TypeError(f"{type(value).__name__} is not JSON")
     return value.tolist()

@@ -1,7 +1,7 @@
-"""Child processes on any system: how they are started, how they die with their owner, how they are ended, and how they ended.
+"""Child processes on any system: starts them, ends them, and makes them die with their owner.
 
-On POSIX a child leads a process group, with which all that it starts is ended. On Linux the kernel kills the group when its
-owner is gone; elsewhere a thread of the child does it. Windows has no such groups: `taskkill` ends a process and its children.
+On POSIX, a child leads a process group, which is killed as a whole. On Linux, the kernel kills the group when its owner is
+gone; elsewhere, a thread in the child does it. Windows has no such groups: `taskkill` ends a process and its children.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ else:
 
     PipeEnd: TypeAlias = "Connection[Any, Any]"
 
-_KILLED = 9  # SIGKILL, which Windows does not know
+_KILLED = 9  # SIGKILL, which Windows does not have
 
 
 def start_child(command: Sequence[str], environment: Mapping[str, str], ends: Sequence[PipeEnd]) -> subprocess.Popen[bytes]:
-    """Start a process that Ctrl-C does not reach.
+    """Start a process that does not receive Ctrl-C.
 
     Args:
         command: The program and its arguments.
         environment: Its environment variables.
-        ends: Ends of pipes that it gets; by `pipe_end` of their `fileno()`.
+        ends: Ends of pipes for the child, which opens them with `pipe_end` and their `fileno()`.
     """
     numbers = [end.fileno() for end in ends]
     if sys.platform == "win32":
         for number in numbers:
-            os.set_handle_inheritable(number, True)  # closed here as soon as the child has them
+            os.set_handle_inheritable(number, True)  # closed here once the child has them
         return subprocess.Popen(
             command,
             env=environment,
@@ -59,12 +59,12 @@ def pipe_end(number: int, writable: bool = True) -> PipeEnd:
 
 
 def ignore_interrupts() -> None:
-    """Ctrl-C is the owner's to handle."""
+    """Ignore Ctrl-C, which the owner handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def lead_group() -> None:
-    """Make this process the first of a group, so that Ctrl-C does not reach it, and what it starts can be ended with it."""
+    """Make this process lead a group, so that it does not receive Ctrl-C, and is ended together with what it starts."""
     if sys.platform == "win32":
         ignore_interrupts()
     else:
@@ -72,9 +72,9 @@ def lead_group() -> None:
 
 
 def die_with(lifeline: PipeEnd) -> None:
-    """Have this process, and all it starts, killed when its owner is gone: only the owner holds the other end of the pipe.
+    """Kill this process, and everything it starts, when its owner is gone. Only the owner has the other end of the pipe.
 
-    Where it can, the kernel does it, since a thread has to wait for code that keeps the interpreter's lock.
+    On Linux the kernel does it, because a thread must wait for code that holds the interpreter lock.
     """
     threading.Thread(target=_die_when_closed, args=(lifeline,), daemon=True).start()
     if sys.platform == "linux":
@@ -95,9 +95,9 @@ def _die_when_closed(lifeline: PipeEnd) -> None:
 
 
 def kill_group(pid: int) -> None:
-    """End a process that leads a group, and all that it started; nothing happens if there is none any more."""
+    """Kill a process that leads a group, and everything it started. Does nothing if it has ended."""
     if sys.platform == "win32":
-        with suppress(OSError):  # the process itself is ended by its owner
+        with suppress(OSError):  # the owner ends the process itself
             subprocess.run(
                 ["taskkill", "/F", "/T", "/PID", str(pid)],
                 stdin=subprocess.DEVNULL,
@@ -112,12 +112,12 @@ def kill_group(pid: int) -> None:
 
 
 def manner(code: int | None) -> str:
-    """How a process ended.
+    """How a process ended, in words.
 
     >>> manner(-9)
     'was killed by SIGKILL (often: out of memory)'
     """
     if code is None or code >= 0:
         return f"exited with code {code}"
-    names = {number.value: number.name for number in signal.Signals}  # without most of the real-time signals
+    names = {number.value: number.name for number in signal.Signals}  # most real-time signals have no name
     return f"was killed by {names.get(-code, f'signal {-code}')}{' (often: out of memory)' if -code == _KILLED else ''}"

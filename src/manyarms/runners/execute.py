@@ -1,8 +1,7 @@
-"""Runs one pull, wherever it is run: calls the user's function and turns all it can do into an outcome."""
+"""Runs one pull: calls the training function, and turns whatever it does into an outcome."""
 
 from __future__ import annotations
 
-import inspect
 import math
 import tempfile
 import time
@@ -24,26 +23,17 @@ from .timer import Timer
 
 Function = Callable[..., Any]
 
-_STOPPED = "its time was over before it saved one"
-"""Why a pull that was stopped has no state. Perhaps it never saves any; then nothing is lost by training it again."""
-
-
-def takes_config(function: Function) -> bool:
-    """Whether the function wants the plain config: its first parameter is called `config`."""
-    try:
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return False
-    return bool(names) and names[0] == "config"
+_STOPPED = "its time was up before it saved one"
+"""Why a pull that was stopped early has no checkpoint. It may never save any; then nothing is lost."""
 
 
 def execute(function: Function, task: Task, clock: Callable[[], float] = time.perf_counter) -> Outcome:
-    """Run one pull to its outcome; nothing the function does gets past this but `KeyboardInterrupt`.
+    """Run one pull to its outcome. No error of the function except `KeyboardInterrupt` is raised.
 
     Args:
-        function: Trains a slice.
-        task: What to train.
-        clock: Gives the time in seconds, from any start. The limits of the task go by it, and so does the time it took.
+        function: The training function.
+        task: The pull, its seed, and its files.
+        clock: Returns the time in seconds, from any start. Time limits use it.
     """
     timer = Timer(clock, task.time_left, task.kill_after)
     if task.attempt > 1:
@@ -67,7 +57,7 @@ def execute(function: Function, task: Task, clock: Callable[[], float] = time.pe
         except KeyboardInterrupt:
             task.discard()
             raise
-        except BaseException as error:  # SystemExit, asyncio.CancelledError and the panics of Rust extensions too
+        except BaseException as error:  # also SystemExit, asyncio.CancelledError and the panics of Rust extensions
             return _failed(task, timer.elapsed(), f"{type(error).__name__}: {_text(error)}", error)
     name, size, unsaved = _keep(task, pull)
     return Outcome(
@@ -86,17 +76,17 @@ def execute(function: Function, task: Task, clock: Callable[[], float] = time.pe
 
 
 def _returned(function: Function, pull: RunningPull) -> Returned:
-    """What the function returned; of a pull that was stopped at a report, the last finite reward that it reported."""
+    """What the function returned; if it was stopped at a report, the last finite reward that it reported."""
     try:
-        return read_value(function(pull.config if takes_config(function) else pull))
+        return read_value(function(pull))
     except PullStopped:
         if rewards := finite_curve(pull.curve):
             return read_value(rewards[-1])
-        raise BadReward("its time was over, and no report had given a finite reward") from None
+        raise BadReward("its time was up before it reported a finite reward") from None
 
 
 class Returned(NamedTuple):
-    """What a user's function returned; the fields are those of an `Outcome`."""
+    """What a training function returned. The fields are those of an `Outcome`."""
 
     reward: float
     cost: float | None
@@ -106,9 +96,9 @@ class Returned(NamedTuple):
 
 
 def read_value(value: Any) -> Returned:
-    """Read what a user's function returned: a number, or a dict with "reward", whose other numbers are metrics."""
+    """Read what a training function returned: a number, or a dict with "reward" and other values."""
     if not isinstance(value, Mapping):
-        return Returned(_number("the function", value), None, {}, {}, None)
+        return Returned(_number("the returned value", value), None, {}, {}, None)
     if "reward" not in value:
         raise BadReward(f"the function returned a dict without 'reward': {sorted(map(str, value))}")
     reward = _number("'reward'", value["reward"])
@@ -122,19 +112,19 @@ def read_value(value: Any) -> Returned:
 
 
 class BadReward(ValueError):
-    """What the function returned is no reward."""
+    """The function did not return a reward."""
 
 
 def _number(what: str, value: Any) -> float:
-    """A finite float from any number: Python's, NumPy's, a tensor of one element."""
+    """A finite float from any number: of Python, of NumPy, or a tensor with one element."""
     if value is None or isinstance(value, (str, bytes)):
-        raise BadReward(f"{what} must give a number, got {value!r}")
+        raise BadReward(f"{what} must be a number, got {value!r}")
     try:
         number = float(value.item() if hasattr(value, "item") else value)
     except Exception:
-        raise BadReward(f"{what} must give a number, got {type(value).__name__} {value!r:.80}") from None
+        raise BadReward(f"{what} must be a number, got {type(value).__name__} {value!r:.80}") from None
     if not math.isfinite(number):
-        raise BadReward(f"{what} gave {number}")
+        raise BadReward(f"{what} is {number}")
     return number
 
 
@@ -146,7 +136,7 @@ def _metric(value: Any) -> float | None:
 
 
 def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[int, Path]:
-    """Train pulls again in a scratch directory: gives, by arm, where the state it ended with is."""
+    """Train pulls again in a scratch directory. Returns the directory of the last state of each arm."""
     places: list[Path] = []
     latest: dict[int, Path] = {}
     for part in recipe:
@@ -163,12 +153,12 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """A directory that is removed afterwards, except what Windows holds because the function has it open."""
+    """A directory that is removed afterwards. On Windows, files that the function still has open remain."""
     return tempfile.TemporaryDirectory(prefix="manyarms-", ignore_cleanup_errors=True)
 
 
 def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
-    """Commit what the pull saved: the checkpoint's name, its size, and why there is none if there should be."""
+    """Commit what the pull saved. Returns the name and size of the checkpoint, and why there is none if it was not saved."""
     if not task.staged.exists():
         return None, pull.refused, pull.unsaved or (_STOPPED if pull.stopped_early else None)
     unsaved, size = pull.unsaved, 0
@@ -195,11 +185,11 @@ def _text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return "an error whose text cannot be made"
+        return "an error without readable text"
 
 
 class _Nowhere:
-    """A scratch directory for a task that needs none."""
+    """Stands for the scratch directory of a task that needs none."""
 
     def __enter__(self) -> str:
         return ""

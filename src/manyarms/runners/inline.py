@@ -1,4 +1,4 @@
-"""Pulls run here, in this process, one after the other."""
+"""Runs pulls in this process, one after the other."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .task import Task
 
 
 class InlineRunner:
-    """No processes: the function runs when its outcome is collected. Nothing can end it from outside.
+    """Runs pulls in this process. A pull cannot be ended from outside.
 
     Args:
-        clock: Gives the time in seconds, from any start. Time limits go by it.
+        clock: Returns the time in seconds, from any start. Time limits use it.
     """
 
     workers = 1

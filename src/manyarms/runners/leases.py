@@ -1,4 +1,4 @@
-"""Which devices each worker may see, decided before any user code runs."""
+"""Assigns devices to workers, before any user code runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .. import checks
 def device_leases(
     workers: int, resources: Mapping[str, float] | None, devices: Sequence[str] | None = None
 ) -> list[str | None]:
-    """For each worker its value of CUDA_VISIBLE_DEVICES; None leaves it alone.
+    """The value of CUDA_VISIBLE_DEVICES for each worker; None leaves it unchanged.
 
     Args:
-        workers: how many there are.
-        resources: {"gpu": n}: devices for each worker; a share such as 0.5 puts two workers on one device.
-        devices: names of the devices there are; found by themselves if not given.
+        workers: Number of workers.
+        resources: {"gpu": n} gives n devices to each worker. With 0.5, two workers share a device.
+        devices: Names of the devices. By default, those that this process may use.
 
     >>> device_leases(2, {"gpu": 2}, devices=["0", "1", "2", "3"])
     ['0,1', '2,3']
@@ -34,7 +34,7 @@ def device_leases(
         raise ValueError(f"resources must name 'gpu' only, got {unknown[0]!r}")
     share = checks.between("resources['gpu']", resources["gpu"], 0)
     if share == 0:
-        return [""] * workers  # a worker that asked for no device sees none
+        return [""] * workers  # no device is visible
     devices = visible_devices() if devices is None else devices
     if share >= 1:
         each = checks.whole("resources['gpu'] of 1 or more", int(share) if share == int(share) else share, 1)  # type: ignore[arg-type]
@@ -52,7 +52,7 @@ def device_leases(
 
 
 def visible_devices() -> list[str]:
-    """The devices this process may use: CUDA_VISIBLE_DEVICES if set, else those the driver lists."""
+    """The devices that this process may use: CUDA_VISIBLE_DEVICES if it is set, otherwise those that the driver lists."""
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if listed is not None:
         return [name.strip() for name in listed.split(",") if name.strip()]

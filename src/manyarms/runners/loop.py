@@ -1,4 +1,4 @@
-"""The only loop: ask, run, tell, until there is nothing to ask and nothing in flight."""
+"""The loop of a search: ask for pulls, run them and record their outcomes, until nothing is left to do."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from .protocol import Runner
 from .task import Task
 
 _QUICK = 0.05
-"""Seconds of a pull below which, with several workers, the next is asked for before its reward is written: else workers that
-are free every few milliseconds would mostly wait for the disk."""
+"""With several workers, after a pull that took fewer seconds than this, the next one starts before the reward is written.
+Otherwise workers with very short pulls would mostly wait for the disk."""
 
 
 class Client(Protocol):
-    """The study, as far as the loop needs to know it."""
+    """What the loop needs from a study."""
 
     def ask(self) -> Pull | None:
-        """The next pull to start."""
+        """The next pull to start; None if there is none now."""
 
     def task(self, pull: Pull, slots: int) -> Task:
-        """What a worker needs to run it, where up to `slots` run at once."""
+        """Everything a worker needs to run the pull, where up to `slots` pulls run at once."""
 
-    def lose(self, checkpoint: str) -> None:
-        """A checkpoint turned out to be damaged."""
+    def mark_lost(self, checkpoint: str) -> None:
+        """Note that a checkpoint is corrupt or missing."""
 
-    def record(self, outcomes: Iterable[Outcome]) -> None:
-        """Record the outcomes of pulls, then learn from them."""
+    def record(self, outcomes: Iterable[Outcome]) -> object:
+        """Record the outcomes of pulls, then learn from them. The outcome of a pull that has ended changes nothing."""
 
 
 def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int = 0, deterministic: bool = False) -> None:
-    """Keep the runner's workers busy until the study is done, or `stopped` and drained.
+    """Keep the workers busy until the study is done, or until it is stopped and no pull is in flight.
 
     Args:
-        study: asks and records.
-        runner: runs the pulls.
-        stopped: ask for no more.
-        retries: how often a failed pull is started again.
-        deterministic: record outcomes one by one in the order they were asked for, whenever they arrive, so that the
-            decisions depend on nothing else.
+        study: The study.
+        runner: Runs the pulls. It must be started already.
+        stopped: Returns whether to start no more pulls.
+        retries: How often a failed pull is started again.
+        deterministic: Whether outcomes are recorded one by one in the order in which their pulls were asked for, so that the
+            decisions do not depend on timing.
     """
-    flight: dict[int, Task] = {}  # by arm, in the order asked
+    flight: dict[int, Task] = {}  # what runs now, by arm, in the order asked
     arrived: dict[int, Outcome] = {}
 
     def fill(free: int) -> None:
-        """Give free workers something to do."""
+        """Start pulls on free workers."""
         for _ in range(free):
             if stopped() or (pull := study.ask()) is None:
                 return
@@ -60,10 +60,10 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
         while not (ready := _ready(flight, arrived, deterministic)):
             for outcome in runner.collect():
                 if not _belongs(outcome, flight):
-                    study.record([outcome])  # late or repeated, which changes nothing; or a stranger, which is an error
+                    study.record([outcome])  # late or repeated, which changes nothing; an unknown pull is an error
                     continue
                 if outcome.pull.arm.id in arrived:
-                    continue  # repeated before the first was recorded
+                    continue  # repeated before the first one was recorded
                 again = _again(study, flight[outcome.pull.arm.id], outcome, retries, runner.workers)
                 if again is None:
                     arrived[outcome.pull.arm.id] = outcome
@@ -79,13 +79,13 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
 
 
 def _belongs(outcome: Outcome, flight: dict[int, Task]) -> bool:
-    """Whether the outcome is of a task that runs now."""
+    """Whether the outcome belongs to a task that runs now."""
     task = flight.get(outcome.pull.arm.id)
     return task is not None and (task.pull.start, task.pull.stop) == (outcome.pull.start, outcome.pull.stop)
 
 
 def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: bool) -> list[int]:
-    """The arms whose outcomes may be recorded now."""
+    """The arms whose outcomes can be recorded now."""
     if not deterministic:
         return list(arrived)
     oldest = next(iter(flight))
@@ -93,9 +93,9 @@ def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: 
 
 
 def _again(study: Client, task: Task, outcome: Outcome, retries: int, slots: int) -> Task | None:
-    """The task to start once more, if it should be: with a damaged checkpoint trained anew, or as a retry."""
+    """The task to start again, if any: as a retry, or because a checkpoint is corrupt and must be trained again."""
     if outcome.damaged is not None:
-        study.lose(outcome.damaged)
+        study.mark_lost(outcome.damaged)
         return replace(study.task(task.pull, slots), attempt=task.attempt)
     if outcome.reward is None and task.attempt <= retries:
         return replace(task, attempt=task.attempt + 1)

@@ -1,4 +1,4 @@
-"""A supervised pool of worker processes. A worker that dies or takes too long costs one pull, never the pool."""
+"""Runs pulls in a pool of worker processes. A worker that dies or takes too long costs only its own pull."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _BOOT = (
     "from manyarms.runners.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 )
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_LOOK = 1.0  # seconds between looks at whether a silent worker is still alive
-_GRACE = 2.0  # seconds that idle workers have to end by themselves
-_DYING = 5.0  # seconds for a worker that closed its pipe to end, so that it can be said how; plenty, as machines are busy
+_LOOK = 1.0  # seconds between checks whether a silent worker is still alive
+_GRACE = 2.0  # seconds that idle workers have to exit
+_DYING = 5.0  # seconds to wait for the exit code of a worker that closed its pipe
 
 
 class ProcessRunner:
-    """Worker processes on this machine. Each is a fresh interpreter that gets the function once, by cloudpickle.
+    """Runs pulls in worker processes on this machine. Each is a new interpreter, which gets the function once, by cloudpickle.
 
-    Unlike multiprocessing it does not import the main script again, so scripts need no `if __name__ == "__main__"`.
+    Unlike multiprocessing, it does not import the main script again, so scripts need no `if __name__ == "__main__"`.
 
     Args:
-        workers: how many.
-        pull_timeout: Seconds after which a pull is ended, and its worker with it; "remaining" ends it with the time of the
-            search.
-        resources: {"gpu": 1} leases each worker a device before user code runs.
-        clock: Gives the time in seconds, from any start. `pull_timeout` goes by it, and so do time limits of the study.
-        until: The time, by `now()`, at which pulls that still run are abandoned; None means never.
+        workers: Number of worker processes.
+        pull_timeout: Seconds after which a pull, with its worker, is ended. "remaining" ends it when the time of the search is
+            up.
+        resources: {"gpu": 1} gives each worker a device before user code runs.
+        clock: Returns the time in seconds, from any start. Time limits use it.
+        until: The time, by `now()`, at which running pulls are abandoned; None means never.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class ProcessRunner:
         return f"ProcessRunner(workers={self.workers}{limit})"
 
     def start(self, function: Function) -> None:
-        self._proven = False  # that a worker can start and load the function
+        self._proven = False  # whether a worker has started and loaded the function
         with _refusing_what_cannot_be_pickled():
             self._function = cloudpickle.dumps(function)
 
     def check(self, function: Function) -> None:
-        """Refuse a function that cannot be sent to worker processes, before anything else is done."""
+        """Raise an error if the function cannot be sent to worker processes."""
         with _refusing_what_cannot_be_pickled():
             cloudpickle.dump(function, _Nowhere())
 
@@ -117,9 +117,9 @@ class ProcessRunner:
         self._pool = [None] * self.workers
 
     def _look_at(self, worker: _Worker, has_news: bool) -> Outcome | None:
-        """The outcome of the worker's task if it has ended, one way or another."""
+        """The outcome of the worker's task, if it has ended in any way."""
         is_gone = not has_news and not worker.alive()
-        if has_news or (is_gone and worker.has_news()):  # the pipe of a dead worker stays open while a child of it lives
+        if has_news or (is_gone and worker.has_news()):  # the pipe of a dead worker stays open while one of its children lives
             try:
                 news = worker.hear()
             except (EOFError, OSError, pickle.UnpicklingError):
@@ -141,7 +141,7 @@ class ProcessRunner:
         return self._abandon(worker, f"the worker {manner(worker.code)}")
 
     def _abandon(self, worker: _Worker, reason: str) -> Outcome:
-        """The outcome of a task that will not end by itself; its room on disk is free again."""
+        """The outcome of a task that did not end by itself. What it saved is removed."""
         task = worker.task
         assert task is not None
         task.discard()
@@ -156,7 +156,7 @@ class ProcessRunner:
     def _environment(self, slot: int) -> dict[str, str]:
         environment = dict(os.environ)
         share = str(max(1, (os.cpu_count() or 1) // self.workers))
-        for name in _THREADS:  # the first is the one that libraries without a variable of their own go by
+        for name in _THREADS:  # libraries without a variable of their own use the first
             environment.setdefault(name, environment.get(_THREADS[0], share))
         lease = self._leases[slot]
         if lease is not None:
@@ -183,7 +183,7 @@ class _Worker:
         finally:
             theirs.close()
             their_lifeline.close()
-        with contextlib.suppress(OSError):  # it died at once: seen when it is listened to
+        with contextlib.suppress(OSError):  # if it died at once, reading from it will show that
             self.connection.send_bytes(function)
 
     def begin(self, task: Task) -> None:
@@ -193,21 +193,21 @@ class _Worker:
             self.connection.send_bytes(cloudpickle.dumps(task))
 
     def hear(self) -> Outcome | None:
-        """The next message: the outcome of its task, or None if it only says that it is ready."""
+        """Read the next message: the outcome of its task, or None if it is only ready now."""
         message = pickle.loads(self.connection.recv_bytes())
         if isinstance(message, Outcome):
             self.task, self.deadline = None, math.inf
             return message
         if message != READY:
             raise WorkerError(f"the function cannot be loaded in a worker process:\n{message}")
-        self.ready, self._began = True, self._clock()  # starting up is not part of the pull
+        self.ready, self._began = True, self._clock()  # startup is not part of the pull
         self.deadline = math.inf if self.task is None else self._began + self.task.kill_after
         return None
 
     def has_news(self) -> bool:
         try:
             return self.connection.poll()
-        except OSError:  # Windows says so that the pipe is closed
+        except OSError:  # on Windows: the pipe is closed
             return False
 
     def alive(self) -> bool:
@@ -218,19 +218,19 @@ class _Worker:
 
     @property
     def code(self) -> int | None:
-        """What it ended with."""
+        """Its exit code."""
         return self._process.returncode
 
     def dismiss(self) -> None:
-        """Tell it that no more tasks will come."""
+        """Close its pipe, so that it exits."""
         self.connection.close()
 
     def end(self, grace: float = 0.0) -> None:
-        """Make sure that it is gone, and all it started."""
+        """Wait for it to exit, then kill it and everything it started."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(max(grace, 0.001))
         kill_group(self._process.pid)
-        self._process.kill()  # nothing happens if it has ended
+        self._process.kill()  # does nothing if it has ended
         self._process.wait()
         self.connection.close()
         self._lifeline.close()
@@ -243,16 +243,16 @@ def _refusing_what_cannot_be_pickled() -> Iterator[None]:
     except Exception as error:
         raise TypeError(
             f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): "
-            "make what cannot be pickled inside the function, or use workers=1"
+            "create what cannot be pickled inside the function, or use workers=1"
         ) from error
 
 
 class _Nowhere:
-    """A file that holds nothing: what is written to it may be large."""
+    """A file that discards what is written to it, which may be large."""
 
     def write(self, data: Any) -> int:
-        return memoryview(data).nbytes  # a large array comes as a buffer, which has no length
+        return memoryview(data).nbytes  # a large array is written as a buffer, which has no length
 
 
 def _search_path() -> list[str]:
-    return [place for place in sys.path if isinstance(place, str)]  # some put paths of another type there; Python skips them
+    return [place for place in sys.path if isinstance(place, str)]  # Python skips entries of other types

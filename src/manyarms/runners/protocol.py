@@ -1,4 +1,4 @@
-"""What a runner is: a place where pulls run."""
+"""The protocol of runners."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from .task import Task
 
 
 class PullsAbandoned(KeyboardInterrupt):
-    """The pulls in flight are given up: nothing is recorded of them, and they run again when the study is resumed.
+    """The pulls in flight are abandoned: they are not recorded, and run again when the study is resumed.
 
-    Raised while pulls run, by a runner or, where pulls run in this process, by their function.
+    Raised by a runner, or by a training function that runs in this process.
     """
 
 
 class Runner(Protocol):
-    """Runs tasks, at most `workers` at once, and gives back one outcome for each: whatever happens, a task never gets lost."""
+    """Runs tasks, at most `workers` at once, and returns exactly one outcome for each, whatever happens."""
 
     workers: int
 
     def start(self, function: Function) -> None:
-        """Get ready to run pulls with this function."""
+        """Prepare to run pulls with this function."""
 
     def submit(self, task: Task) -> None:
-        """Begin a task. Called only while fewer than `workers` are running."""
+        """Start a task. Called only while fewer than `workers` tasks are running."""
 
     def collect(self) -> list[Outcome]:
-        """The outcomes of tasks that ended; blocks until there is at least one."""
+        """Wait until at least one task has ended, and return the outcomes of all that have."""
 
     def now(self) -> float:
-        """The time in seconds, by the clock this runner lives by."""
+        """The time in seconds on the clock of this runner."""
 
     def close(self) -> None:
-        """Abandon what still runs and let go of everything."""
+        """Abandon running tasks and release all resources."""

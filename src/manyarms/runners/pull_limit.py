@@ -1,4 +1,4 @@
-"""`pull_timeout`: when a runner ends a pull."""
+"""Implements `pull_timeout`: when a runner ends a pull."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from .. import checks
 from .task import Task
 
 REMAINING = "remaining"
-"""The `pull_timeout` that ends pulls with the time of the search."""
+"""The `pull_timeout` that ends pulls when the time of the search is up."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullLimit:
-    """Ends a pull after some seconds, or, if `remaining`, with the time that its search has left when it starts."""
+    """Ends a pull after `seconds`; if `remaining`, after the time that the search has left when the pull starts."""
 
     seconds: float = math.inf
     remaining: bool = False
 
     @classmethod
     def of(cls, pull_timeout: float | str | None) -> PullLimit:
-        """Seconds, text such as "10m", "remaining", or None for no limit."""
+        """A limit from seconds, text such as "10m", "remaining", or None for no limit."""
         if pull_timeout == REMAINING:
             return cls(remaining=True)
         return cls() if pull_timeout is None else cls(checks.seconds("pull_timeout", pull_timeout))
 
     def applied(self, task: Task) -> Task:
-        """The task with the limit on it."""
+        """The task with this limit."""
         limit = task.time_left if self.remaining else self.seconds
         return task if limit == math.inf else replace(task, kill_after=limit)
 
     @property
     def reason(self) -> str:
-        """Why a pull failed that took too long."""
+        """The reason that is recorded for a pull that took too long."""
         if self.remaining:
             return 'took longer than the time that was left (pull_timeout="remaining")'
         return f"took longer than pull_timeout={self.seconds:g} s"

@@ -1,33 +1,38 @@
-"""The pull as the user's function sees it while it runs."""
+"""The pull that a training function receives."""
 
 from __future__ import annotations
 
 import copy
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from ..checkpoints import MANIFEST, claim
 from ..checkpoints.state import SavedState, packed
-from ..core import Pull
+from ..core import Arm, Pull
 from .timer import Timer
 
 
 class PullStopped(BaseException):
-    """The time of the pull is over, so that it ends at this report. Not an `Exception`: no user code should swallow it."""
+    """Ends a pull at a report because its time is up. Not an `Exception`, so that user code does not catch it by accident."""
 
 
-class RunningPull(Mapping[str, Any]):
-    """One slice of training, from `start` to `stop` steps. It can also be read like the config itself: `pull["lr"]`.
+class RunningPull(dict[str, Any]):
+    """The argument of a training function: one slice of training of one arm, from `start` to `stop` steps.
+
+    It is also a dict with the values of the config, so `pull["lr"]`, `pull.get("lr")` and `Model(**pull)` work. A config that
+    is not a mapping, such as the graph of a network, is only available as `pull.config`. A copy of a pull, pickled or not, is
+    a plain dict.
 
     Attributes:
-        config: what the space made.
-        arm: the id of the arm.
-        start, stop: the steps to train.
-        seed: the same for this slice of this arm on any machine, after any restart.
-        parent: on the first pull of a mutant, the saved state of the arm it came from; None if there is none.
-        stopped_early: Whether a report has ended the pull, because its time was over.
+        config: The config, a copy that the function may change.
+        arm: The arm, with its `id`, `config` and `parents`.
+        start, stop: The steps to train.
+        seed: Random seed of this slice. It is the same on any machine and after any restart.
+        parent: The saved state of the arm that this arm was mutated from, on the first pull of a mutant; otherwise None.
+        stopped_early: Whether a report ended the pull because its time was up.
     """
 
     def __init__(
@@ -41,15 +46,16 @@ class RunningPull(Mapping[str, Any]):
         owner: str | None = None,
         timer: Timer | None = None,
     ) -> None:
-        self.config = copy.deepcopy(pull.config)  # the function's own, to take apart as it likes
-        self.arm = pull.arm.id
+        self.config: Any = copy.deepcopy(pull.config)
+        super().__init__(self.config if isinstance(self.config, Mapping) else {})
+        self.arm: Arm = replace(pull.arm, config=self.config)
         self.start = pull.start
         self.stop = pull.stop
         self.seed = seed
         self.parent = SavedState(parent) if parent is not None else None
         self.curve: list[float] = []
         self.unsaved: str | None = None
-        self.refused = 0  # bytes that found no room
+        self.refused = 0  # bytes that did not fit
         self._previous = SavedState(previous) if previous is not None else None
         self._staged = staged
         self._saved_as: str | None = None
@@ -60,50 +66,50 @@ class RunningPull(Mapping[str, Any]):
 
     @property
     def steps(self) -> int:
-        """How many steps of training this pull is."""
+        """Number of steps to train: `stop - start`."""
         return self.stop - self.start
 
     @property
     def previous(self) -> Path | None:
-        """The directory of files that the arm's last pull left; None on its first."""
+        """The directory with the files that the arm's last pull saved; None on its first pull."""
         return self._previous.directory if self._previous is not None else None
 
     @property
     def directory(self) -> Path:
-        """A directory to save files in; kept when the pull returns."""
+        """A directory for files of your own. It becomes the arm's checkpoint when the function returns."""
         if self._owner is not None and not self._staged.is_dir():
             claim(self._staged.parent, self._owner)
         self._staged.mkdir(parents=True, exist_ok=True)
         return self._staged
 
     def load(self) -> Any:
-        """What the arm's last pull saved, as `SavedState.load` gives it; None on its first."""
+        """The object that the arm's last pull saved; None on its first pull. See `SavedState.load`."""
         return self._previous.load() if self._previous is not None else None
 
     def save(self, state: Any) -> None:
         """Save any Python object, to be loaded by the arm's next pull, by its mutants and by `study.best_model()`.
 
-        PyTorch's tensors, alone or in dicts, lists, tuples and sets with plain values, such as the `state_dict()` of a module
-        or an optimiser, are written to `state.pt` by `torch.save`: loading them runs no code, and gives them on the CPU,
-        wherever they were. Any other object is pickled, to `state.pickle`.
+        PyTorch tensors, alone or in dicts, lists, tuples and sets with plain values, such as the `state_dict()` of a module
+        or an optimizer, are written to `state.pt` by `torch.save`. Loading them runs no code and puts them on the CPU. Any
+        other object is pickled to `state.pickle`.
 
-        If the disk is full the pull goes on without: the arm will be trained again to this point should it be needed.
+        If the disk is full, the pull continues without saving. The arm is trained again to this point if it is needed.
         """
         name, data = packed(state)
         if self._saved_as is not None and self._saved_as != name:
-            (self._staged / self._saved_as).unlink(missing_ok=True)  # what counts is the last time
+            (self._staged / self._saved_as).unlink(missing_ok=True)  # the last call to `save` counts
         self._saved_as = name
         self.save_file(name, data)
 
     def save_file(self, name: str, data: bytes) -> None:
-        """Save bytes as a file in `directory`, for formats of your own. If the disk is full the pull continues without it.
+        """Save bytes as a file in `directory`, for formats of your own. If the disk is full, the pull continues without it.
 
         Args:
             name: The name of the file, or its relative path, such as "weights/layer-1.bin".
             data: Its content.
         """
         path = _inside(name)
-        self.unsaved, self.refused = None, 0  # what counts is the last time
+        self.unsaved, self.refused = None, 0  # the last call counts
         if self._room is not None and len(data) > self._room:
             self.unsaved, self.refused = f"{len(data)} bytes, but max_bytes leaves {self._room}", len(data)
             return
@@ -118,36 +124,42 @@ class RunningPull(Mapping[str, Any]):
     def time_left(self) -> float:
         """Seconds until this pull should end, at least 0; infinity if there is no limit.
 
-        That is the least of what is left of the `timeout` of `optimize`, of `pull_timeout`, and of this worker's share of a
-        budget of time.
+        This is the smallest of what is left of `timeout`, of `pull_timeout`, and of this worker's share of a time budget.
         """
         return math.inf if self._timer is None else self._timer.left()
 
     def report(self, reward: Any) -> None:
-        """Note a point of the learning curve. If the time of the pull is over, it ends here, with this reward.
+        """Record a point of the learning curve. If the time of the pull is up, it ends here, with this reward.
 
-        Its state is then what it has saved so far. Where `pull_timeout` would end it, and so fail it, before another report
-        is to be expected, it ends here too.
+        Its state is then what it has saved so far. A pull also ends here if `pull_timeout` is expected to end it, and fail
+        it, before the next report.
         """
         self.curve.append(float(reward))
         if self._timer is not None and self._timer.is_last_report():
             self.stopped_early = True
             raise PullStopped
 
-    def __getitem__(self, name: str) -> Any:
-        return self.config[name]
+    def __missing__(self, name: str) -> Any:
+        return self.config[name]  # also the items of a list; a missing name raises the error of the config itself
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.config)
+        return super().__iter__() if isinstance(self.config, Mapping) else iter(self.config)
 
     def __len__(self) -> int:
-        return len(self.config)
+        return super().__len__() if isinstance(self.config, Mapping) else len(self.config)
 
     def __bool__(self) -> bool:
         return True
 
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self.__dict__.get("config")).__name__
+        raise AttributeError(f"a pull has no attribute {name!r}. Its config, a {kind}, is pull.config.", name=name, obj=self)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
     def __repr__(self) -> str:
-        return f"<pull of arm {self.arm} from {self.start} to {self.stop}: {self.config!r}>"
+        return f"<pull of arm {self.arm.id} from {self.start} to {self.stop}: {self.config!r}>"
 
 
 def _inside(name: str) -> PurePath:

@@ -1,4 +1,4 @@
-"""Pulls take simulated time: a thousand workers and ten thousand hours in seconds."""
+"""Runs pulls in simulated time: thousands of hours on many workers pass in seconds."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .task import Task
 
 
 class SimulatedRunner:
-    """Many workers with a clock of their own. The function runs at once; its outcome comes when the clock says so.
+    """Simulates many workers with a clock of its own. Functions run at once; their outcomes arrive in simulated time.
 
     Args:
-        workers: how many pulls run at once.
-        seconds: how long a pull takes, given the pull; by default one second a step.
-        pull_timeout: Seconds after which a pull is ended; "remaining" ends it with the time of the search.
+        workers: Number of pulls that run at once.
+        seconds: Function that returns how many seconds a pull takes. By default, each step takes one second.
+        pull_timeout: Seconds after which a pull is ended. "remaining" ends it when the time of the search is up.
 
     >>> import manyarms as ma
     >>> runner = ma.SimulatedRunner(workers=100, seconds=lambda pull: 3600 * pull.steps)
     >>> study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=1000, seed=0))
-    >>> study.optimize(lambda config: config["x"], runner=runner, progress=False)
+    >>> study.optimize(lambda pull: pull["x"], runner=runner, progress=False)
     >>> runner.now() / 3600
     10.0
     """
@@ -54,7 +54,7 @@ class SimulatedRunner:
         self._submitted += 1
 
     def _duration(self, task: Task) -> float:
-        """How long the pull takes: for ever, only where a time limit ends it."""
+        """Seconds that the pull takes; infinite only if a time limit ends it."""
         seconds = self._seconds(task.pull)
         return seconds if seconds == math.inf and task.kill_after < math.inf else checks.between("seconds", seconds, 0)
 

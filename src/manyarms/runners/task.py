@@ -1,4 +1,4 @@
-"""What a worker is given: a pull, its seed, where to load from and where to save."""
+"""The task of a worker: a pull, its seed, where to load from and where to save."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ..core import Pull
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """All that a worker needs to run one pull.
+    """Everything a worker needs to run one pull.
 
     Args:
-        pull: what to train.
-        seed: of this pull.
-        previous: the checkpoint the arm left last.
-        parent: the checkpoint of the arm it was mutated from, on its first pull.
-        staged: where to write a checkpoint before it is whole.
-        final: where to put it then.
-        room: the most bytes it may take.
-        recipe: pulls to train again first. The last one of this arm gives `previous`; the last one of its parent, `parent`.
-        attempt: how often the pull was started, this time included.
-        lasting: the checkpoint must outlive a power cut, as the journal does; else nothing waits for the disk.
-        owner: What to note about whose directory the checkpoint is in; None if it is nobody's.
-        time_left: Seconds after its start at which the pull should end; its next report then ends it.
-        kill_after: Seconds after its start at which the runner ends it, so that it fails.
+        pull: The pull.
+        seed: Random seed of the pull.
+        previous: The newest checkpoint of the arm; None on its first pull.
+        parent: The checkpoint of the arm that it was mutated from, on its first pull.
+        staged: Where to write the checkpoint.
+        final: Where to move the checkpoint when it is complete.
+        room: Maximum size of the checkpoint in bytes; None means no limit.
+        recipe: Pulls to train again first. The last one of this arm gives `previous`; the last one of its parent, `parent`.
+        attempt: Number of times the pull was started, including this time.
+        lasting: Whether the checkpoint must survive a power cut. Otherwise nothing waits for the disk.
+        owner: The content of the owner file of the directory; None if the directory has no owner.
+        time_left: Seconds after the start at which the pull should end. Its next report then ends it.
+        kill_after: Seconds after the start at which the runner ends the pull, so that it fails.
     """
 
     pull: Pull
@@ -46,6 +46,6 @@ class Task:
     kill_after: float = math.inf
 
     def discard(self) -> None:
-        """Remove what an attempt left that never gave its outcome."""
+        """Remove the files of an attempt that returned no outcome."""
         remove(self.staged)
         remove(self.final)

@@ -1,4 +1,4 @@
-"""The inside of a worker process: gets the function once, then runs task after task until the pipe closes."""
+"""The main program of a worker process: loads the function, then runs tasks until the pipe is closed."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ READY = "ready"
 
 
 def main(pipe: int, lifeline: int) -> None:
-    """Serve the study on the other end of `pipe`; die with it, even in the middle of a pull."""
+    """Run tasks for the study at the other end of `pipe`. If the study dies, so does this process, even during a pull."""
     ignore_interrupts()
     die_with(pipe_end(lifeline, writable=False))
-    with contextlib.suppress(EOFError, OSError):  # the study has ended, perhaps while this process was starting
+    with contextlib.suppress(EOFError, OSError):  # the study has ended
         serve(pipe_end(pipe))
 
 
 def serve(connection: PipeEnd) -> None:
-    """Load the function, then run each task that comes, until the pipe is closed."""
+    """Load the function, then run tasks until the pipe is closed."""
     code = connection.recv_bytes()
     try:
         function = cloudpickle.loads(code)
@@ -34,6 +34,6 @@ def serve(connection: PipeEnd) -> None:
     connection.send(READY)
     while True:
         outcome = execute(function, pickle.loads(connection.recv_bytes()))
-        with contextlib.suppress(Exception):  # the function may have closed it, or its reader may be gone
+        with contextlib.suppress(Exception):  # it may be closed
             sys.stdout.flush()
         connection.send_bytes(cloudpickle.dumps(outcome))

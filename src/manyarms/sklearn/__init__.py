@@ -1,4 +1,4 @@
-"""The library with scikit-learn's interface: searches, and estimators that search by themselves."""
+"""Estimators with the interface of scikit-learn: a hyperparameter search, and automatic models for tables."""
 
 try:
     import sklearn as _sklearn  # noqa: F401

@@ -1,4 +1,4 @@
-"""What can be made, mutated, crossed and encoded."""
+"""Spaces: they make, mutate, cross and encode configs."""
 
 from .choice import Choice
 from .convert import from_configspace, from_optuna, from_scipy

@@ -1,4 +1,4 @@
-"""Many configs at once, as points of the unit cube: for those who make many candidates and keep one."""
+"""Many configs at once, as points of the unit cube. Useful to make many candidates and use one of them."""
 
 from __future__ import annotations
 
@@ -17,62 +17,63 @@ from .parameters import Float, Int, Parameter, copy_of
 Points = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Known = tuple[Any, Points]
-"""A config, and its point."""
-Brood = tuple[Points, Callable[[int], Any]]
-"""The points of many configs, and a function that makes the config of the i-th of them."""
+"""A config and its point."""
+Batch = tuple[Points, Callable[[int], Any]]
+"""The points of many configs, and a function that makes the i-th config."""
 
 
-class Breeder(Protocol):
+class BatchMaker(Protocol):
     """Makes many configs at once."""
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         """Random configs."""
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         """Mutants of one config, one of each size."""
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
-        """Crossings of one config with each of these."""
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
+        """Crossings of one config with each of the others."""
 
 
-def breeder(space: Any) -> Breeder:
-    """For any space that encodes: its own, or one that makes the configs one by one."""
-    own: Breeder = space.breeder() if hasattr(space, "breeder") else OneByOne(space)
+def batch_maker(space: Any) -> BatchMaker:
+    """The batch maker of a space that encodes: its own or, if it has none, one that makes the configs one by one."""
+    own: BatchMaker = space.batch_maker() if hasattr(space, "batch_maker") else OneByOneBatches(space)
     return own
 
 
-class OneByOne:
-    """Asks the space for each config, and encodes it."""
+class OneByOneBatches:
+    """Makes each config by the methods of the space, and encodes it."""
 
     def __init__(self, space: Any) -> None:
         self._space = space
         self._sized = "size" in inspect.signature(space.mutate).parameters
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         return self._encoded([self._space.sample(rng) for _ in range(count)])
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         if self._sized:
             return self._encoded([self._space.mutate(parent[0], rng, float(size)) for size in sizes])
         return self._encoded([self._space.mutate(parent[0], rng) for _ in sizes])
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         return self._encoded([self._space.crossover(parent[0], config, rng) for config, _ in others])
 
-    def _encoded(self, configs: list[Any]) -> Brood:
+    def _encoded(self, configs: list[Any]) -> Batch:
         points = np.array([self._space.encode(config) for config in configs]).reshape(len(configs), self._space.dimension)
         return points, configs.__getitem__
 
 
-class Together:
-    """Moves the points of named parameters as arrays; a config is made only of the point that is asked for.
+class SpaceBatches:
+    """Makes the points of a `Space` as arrays. A config is made only when it is asked for.
 
-    What a child has from a parent, it has exactly: only what is new is decoded.
+    Values that a child inherits are copied from the parent, so that they are exactly equal. Only new values are decoded.
 
     >>> from manyarms import Choice, Float, Int, Space
     >>> space = Space(lr=Float(0, 1), width=Int(5, 50), act=Choice("relu", "tanh"))
     >>> config = {"lr": 0.1, "width": 30, "act": "relu"}
-    >>> points, child = breeder(space).mutate((config, space.encode(config)), np.array([0.1, 0.1]), np.random.default_rng(0))
+    >>> known, rng = (config, space.encode(config)), np.random.default_rng(0)
+    >>> points, child = batch_maker(space).mutate(known, np.array([0.1, 0.1]), rng)
     >>> points.shape, child(0)
     ((2, 4), {'lr': 0.1, 'width': 33, 'act': 'relu'})
     """
@@ -87,12 +88,12 @@ class Together:
         self._varying = np.array([i for i, (_, parameter, _) in enumerate(self._blocks) if parameter.varies], dtype=np.int64)
         starts = [block.start for _, _, block in self._blocks]
         numbers = [i for i in self._varying if isinstance(self._blocks[i][1], (Float, Int))]
-        self._coordinate = np.full(len(self._blocks), -1)  # of a number; -1 for choices
+        self._coordinate = np.full(len(self._blocks), -1)  # the coordinate of each number; -1 for choices
         self._coordinate[numbers] = [starts[i] for i in numbers]
         self._choices = [int(i) for i in self._varying if i not in numbers]
         self._stepped = [int(i) for i in numbers if self._blocks[i][1].n_values < math.inf]
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         points = rng.random((count, len(self._owner)))
         for number in self._choices:
             _, parameter, block = self._blocks[number]
@@ -102,8 +103,8 @@ class Together:
                 row[block] = parameter.encode(parameter.sample(rng))
         return points, lambda i: self._config(points[i], ())
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
-        """As `Space.mutate` does: one parameter changes, and every other time a second one."""
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
+        """Like `Space.mutate`: one parameter changes, and half of the time a second one."""
         count, n = len(sizes), len(self._varying)
         points = np.repeat(parent[1][None], count, axis=0)
         if n:
@@ -117,7 +118,7 @@ class Together:
             self._move(points, rows, self._varying[first], sizes[rows], parent[0], rng)
         return points, lambda i: self._config(points[i], (parent,))
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         theirs = np.array([point for _, point in others]).reshape(len(others), len(self._owner))
         own = rng.random((len(others), len(self._blocks))) < 0.5
         points = np.where(own[:, self._owner], parent[1], theirs)
@@ -137,11 +138,11 @@ class Together:
         start = points[rows, columns]
         if self._stepped:
             moved = self._at_least_one(start, moved, parameters, parent)
-        new = np.abs(start + moved) % 2.0  # folded into [0, 1], so that mutations near a bound do not pile up on it
+        new = np.abs(start + moved) % 2.0  # reflected into [0, 1], so that mutations near a bound do not accumulate there
         points[rows, columns] = np.minimum(new, 2.0 - new)
 
     def _at_least_one(self, start: Points, moved: Points, parameters: Numbers, parent: Mapping[str, Any]) -> Points:
-        """Lengthen moves that are too short to reach another value of a number with steps; turn them where none lies beyond."""
+        """Lengthen moves too short to reach another value of a number with steps; reverse them at the end of the range."""
         least = np.zeros(len(self._blocks))
         for number in self._stepped:
             name, parameter, _ = self._blocks[number]
@@ -167,7 +168,7 @@ class Together:
 
 
 def _least_move(number: Any, value: Any) -> float:
-    """The least move of the coordinate, in either direction, that is sure to reach another value."""
+    """The smallest move of the coordinate, in either direction, that always reaches another value."""
     codes = [number.encode(near)[0] for near in number.around(value)]
     return float(max(above - below for below, above in itertools.pairwise(codes)))
 

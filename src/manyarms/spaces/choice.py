@@ -1,4 +1,4 @@
-"""A choice among options, each a plain value or a space with parameters of its own."""
+"""A choice among options, each a plain value or a space with its own parameters."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Choice:
     """One of a few options. An option that is a `Space` brings parameters that exist only when it is chosen.
 
     Args:
-        options: Plain values (text, numbers, lists, ...) or spaces. Spaces that share their parameters' names need a constant
-            that tells them apart. A single list, tuple, range or array holds the options: `Choice(["a", "b"])` is
+        options: Plain values (text, numbers, lists, ...) or spaces. Spaces with the same parameter names need a constant
+            that distinguishes them. A single list, tuple, range or array contains the options: `Choice(["a", "b"])` is
             `Choice("a", "b")`. For one option that is itself a list, write a list of it: `Choice([["a", "b"]])`.
-        ordered: the options form a scale: mutation prefers neighbours and one coordinate encodes them all.
+        ordered: Whether the options form a scale: mutation prefers neighbors, and one coordinate encodes all of them.
 
     >>> from manyarms import Choice, Float, Space
     >>> kernel = Choice("linear", Space(kernel="rbf", gamma=Float(0.1, 10, log=True)))
@@ -55,7 +55,7 @@ class Choice:
                 raise ValueError(f"options must be plain values with ordered=True, got {option!r}")
             for j, other in enumerate(self.options):
                 if i != j and not _disjoint(option, self._options[j]):
-                    hint = "a constant of its own in each space tells them apart"
+                    hint = "add a different constant to each space to distinguish them"
                     raise ValueError(f"options must have no value in common, got {option!r} and {other!r}; {hint}")
 
     @staticmethod
@@ -103,7 +103,7 @@ class Choice:
             return False
 
     def encode(self, value: Any) -> Coordinates:
-        """One coordinate if ordered; else one per option, then those of each option's own parameters, 0.5 where inactive."""
+        """One coordinate if ordered; otherwise one per option, then those of the parameters of each option, 0.5 if inactive."""
         position = self.position(value)
         if len(self._options) == 1:
             return self._options[0].encode(value)
@@ -131,27 +131,27 @@ class Choice:
         return {"choice": [o.describe() for o in self._options], "ordered": self.ordered}
 
     def __eq__(self, other: object) -> bool:
-        # as text, because 1 equals True and is another option
+        # compared as text, because 1 equals True in Python but is another option
         return isinstance(other, Choice) and json.dumps(self.describe()) == json.dumps(other.describe())
 
     def __hash__(self) -> int:
         return hash((len(self.options), self.ordered))
 
     def __repr__(self) -> str:
-        alone = len(self.options) == 1 and isinstance(self.options[0], list)  # which would be read as a list of options
+        alone = len(self.options) == 1 and isinstance(self.options[0], list)  # would be read as a list of options
         options = repr(list(self.options)) if alone else ", ".join(map(repr, self.options))
         return f"Choice({options}{', ordered=True' if self.ordered else ''})"
 
 
 def _listed(options: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The options: those of a list, if nothing but a list was given."""
+    """The options, taken from a list if that is the only argument."""
     if len(options) == 1 and isinstance(options[0], (list, tuple, range, np.ndarray)):
         return tuple(options[0])
     return options
 
 
 def _disjoint(a: Parameter, b: Parameter) -> bool:
-    """Whether no value belongs to both, so that a value tells which of the two it came from."""
+    """Whether no value belongs to both, so that the option of a value is always clear."""
     if isinstance(a, Constant):
         return not b.contains(a.value)
     if isinstance(a, Choice):

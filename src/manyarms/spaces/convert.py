@@ -1,4 +1,4 @@
-"""Spaces made from what other libraries call a space."""
+"""Spaces made from the search spaces of other libraries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _Children = Mapping[str, list[tuple[Any, tuple[Any, ...]]]]
 
 
 def from_configspace(configuration_space: Any) -> Space:
-    """The same space as a ConfigSpace `ConfigurationSpace`; defaults and meta data are left behind.
+    """A `Space` that is equivalent to a ConfigSpace `ConfigurationSpace`, without defaults and metadata.
 
-    ConfigSpace lists a conditional hyperparameter beside its parent; here it is inside it. An option of a categorical with
-    active children becomes a `Space` of them, with a constant that tells which option it is. With `C` active when `model` is
-    "svm", a config holds `{"model": {"model": "svm", "C": 1.0}}` or `{"model": "knn"}`. Tuples become lists, to survive JSON.
+    ConfigSpace lists a conditional hyperparameter next to its parent; here it is inside the parent. An option of a categorical
+    with active children becomes a `Space` of them, with a constant for the option itself. With `C` active when `model` is
+    "svm", a config contains `{"model": {"model": "svm", "C": 1.0}}` or `{"model": "knn"}`. Tuples become lists, to survive
+    JSON.
 
-    Uniform numbers, categoricals, ordinals, constants, and the conditions equals and in on a categorical are converted.
+    Uniform numbers, categoricals, ordinals, constants, and "equals" and "in" conditions on a categorical are converted.
     Forbidden clauses, weights, other distributions and other conditions raise a `ValueError` that names the hyperparameter.
     """
     try:
@@ -39,10 +40,10 @@ def from_configspace(configuration_space: Any) -> Space:
 
 
 def from_scipy(distributions: Mapping[str, Any]) -> Space:
-    """The space of what scikit-learn's `RandomizedSearchCV` takes.
+    """The space of the distributions that scikit-learn's `RandomizedSearchCV` takes.
 
     Args:
-        distributions: for each parameter a list (a choice; tuples in it become lists, to survive JSON) or a frozen `uniform`,
+        distributions: For each parameter a list (a choice; tuples in it become lists, to survive JSON) or a frozen `uniform`,
             `loguniform` (also called `reciprocal`) or `randint` of `scipy.stats`.
 
     >>> from scipy.stats import loguniform, randint
@@ -75,12 +76,12 @@ def from_optuna(distributions: Mapping[str, Any]) -> Space:
 
 
 def from_distribution(distribution: Any) -> Parameter:
-    """The parameter that a distribution of `scipy.stats` or of Optuna stands for."""
+    """The parameter that corresponds to a distribution of `scipy.stats` or Optuna."""
     return _from_optuna(distribution) if is_optuna(distribution) else _from_scipy(distribution)
 
 
 def is_optuna(value: Any) -> bool:
-    """Whether it is a distribution of Optuna, which need not be installed to tell."""
+    """Whether the value is a distribution of Optuna, which need not be installed."""
     return any(kind.__module__ == "optuna.distributions" for kind in type(value).__mro__)
 
 
@@ -97,7 +98,7 @@ def _from_optuna(distribution: Any) -> Parameter:
 
 @contextmanager
 def _naming(what: str, name: str) -> Iterator[None]:
-    """Say which part of the other library's space an error is about."""
+    """Add to errors which part of the other library's space they are about."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -105,7 +106,7 @@ def _naming(what: str, name: str) -> Iterator[None]:
 
 
 def listed(value: Any) -> Any:
-    """The value with lists for tuples and Python numbers for NumPy's."""
+    """The value with tuples replaced by lists and NumPy numbers by Python numbers."""
     if isinstance(value, (list, tuple)):
         return [listed(part) for part in value]
     if isinstance(value, dict):

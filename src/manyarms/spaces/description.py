@@ -1,4 +1,4 @@
-"""Spaces and parameters made again from their descriptions."""
+"""Restore spaces and parameters from their descriptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .space import Space
 
 
 def restore(description: Any) -> Any:
-    """The parameter or space that `describe` described.
+    """The parameter or space with this description, as returned by `describe`.
 
     >>> restore(Space(x=Float(0, 1)).describe())
     Space(x=Float(0, 1))
@@ -33,7 +33,7 @@ def restore(description: Any) -> Any:
 
 
 def restorable(description: Any) -> bool:
-    """Whether `restore` may make it: a space that is made elsewhere can describe itself in words of its own.
+    """Whether `restore` knows this kind of description. Other spaces may describe themselves in another format.
 
     >>> restorable({"graph": []})
     False

@@ -1,4 +1,4 @@
-"""Several spaces as one: a config says which of them it is from, and holds a config of that."""
+"""Several spaces as one. A config names one of the spaces and contains a config of it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .shorthand import as_space
 
 
 class Joint:
-    """The configs `{"algorithm": name, "config": a config of the space of that name}`: what a `Cascade` of these makes too.
+    """A space of configs `{"algorithm": name, "config": a config of the space with that name}`, as made by a `Cascade`.
 
-    Each algorithm is as likely as another. Mutation changes the inner config as often as the algorithm. What all the spaces can
-    do (crossover, contains, encode and decode, describe), this one can.
+    All algorithms are equally likely. Mutation changes the inner config as often as the algorithm. Methods that all the spaces
+    have (crossover, contains, encode and decode, describe) are available here too.
 
     Args:
-        spaces: By the name of the algorithm; each a `Space`, a dict that stands for one (see `as_space`), or anything with
-            `sample` and `mutate`.
+        spaces: The spaces by name of the algorithm. Each is a `Space`, a dict that stands for one (see `as_space`), or anything
+            with `sample` and `mutate`.
 
     >>> import numpy as np
     >>> from manyarms import Float, Int, Joint, Space
@@ -50,7 +50,7 @@ class Joint:
         return self._sample(self._names[int(rng.random() * len(self._names))], rng)
 
     def mutate(self, config: Mapping[str, Any], rng: np.random.Generator, size: float = MUTATION_SIZE) -> dict[str, Any]:
-        """A config near this one of the same algorithm or, every other time, a random one of another."""
+        """A config near this one of the same algorithm or, half of the time, a random config of another algorithm."""
         name = config["algorithm"]
         space, others = self.spaces[name], [other for other in self._names if other != name]
         if others and (not getattr(space, "varies", True) or rng.random() < 0.5):
@@ -59,7 +59,7 @@ class Joint:
         return _config(name, space.mutate(config["config"], rng, *given))
 
     def to_json(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The config as JSON, by its own space."""
+        """The config as JSON data."""
         name = config["algorithm"]
         return _config(name, to_json(self.spaces[name], config["config"]))
 
@@ -84,7 +84,7 @@ class Joint:
         return space is not None and bool(space.contains(config["config"]))
 
     def _encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
-        """One coordinate for each algorithm, then those of each space: 0.5 where it is not the config's."""
+        """One coordinate for each algorithm, then those of each space, 0.5 for the spaces of other algorithms."""
         name = config["algorithm"]
         parts = [[float(other == name) for other in self._names]]
         for other, space in self.spaces.items():
@@ -114,11 +114,11 @@ def _named(spaces: Any) -> Mapping[str, Any]:
     if not isinstance(spaces, Mapping):
         raise TypeError(f"spaces must be a dict of names to spaces, got {spaces!r}")
     if not spaces:
-        raise ValueError("spaces must name at least one, got none")
+        raise ValueError("spaces must contain at least one space, got none")
     return spaces
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"names must be text, got {name!r}")
+        raise TypeError(f"the names of spaces must be strings, got {name!r}")
     return name

@@ -1,4 +1,4 @@
-"""The parameters a space is made of. Each maps its values to coordinates of the unit cube and back."""
+"""The parameters of a space. Each maps its values to coordinates of the unit cube and back."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from .. import checks
 
 MUTATION_SIZE = 0.1
-"""How far a mutation moves: the standard deviation of the step, as a share of a parameter's range."""
+"""The standard deviation of a mutation, as a share of the range of a parameter."""
 
 Coordinates = Sequence[float] | NDArray[np.float64]
-"""A stretch of a point of the unit cube."""
+"""Some consecutive coordinates of a point of the unit cube."""
 
 _LARGEST_LOG = math.log(sys.float_info.max)
-_ON_STEP = 1e-8  # of a step: how far from an allowed value a number may be and still count as that value
-_FINEST = 1e-12  # of the larger bound: with a smaller step, rounding would confuse values
+_ON_STEP = 1e-8  # how far a number may be from an allowed value to count as that value, as a share of the step
+_FINEST = 1e-12  # the smallest step, as a share of the larger bound: below it, rounding would confuse values
 
 
 @runtime_checkable
@@ -33,7 +33,7 @@ class Parameter(Protocol):
 
     @property
     def dimension(self) -> int:
-        """How many coordinates its encoding takes."""
+        """Number of coordinates of its encoding."""
 
     @property
     def varies(self) -> bool:
@@ -43,10 +43,10 @@ class Parameter(Protocol):
         """A random value."""
 
     def mutate(self, value: Any, rng: np.random.Generator, size: float = MUTATION_SIZE) -> Any:
-        """A value near this one, and a different one wherever there is one."""
+        """A different value near this one; the same value if there is no other."""
 
     def crossover(self, a: Any, b: Any, rng: np.random.Generator) -> Any:
-        """A value made of two."""
+        """A value made from two values."""
 
     def contains(self, value: Any) -> bool:
         """Whether this is one of its values."""
@@ -62,12 +62,12 @@ class Parameter(Protocol):
 
 
 def copy_of(value: Any) -> Any:
-    """A value that the caller may change without changing ours."""
+    """A copy of a value, so that the caller may change it."""
     return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
 
 def plain(name: str, value: Any) -> Any:
-    """A constant or an option as it comes back from JSON; what would come back as something else is refused."""
+    """The value of a constant or an option after a round trip through JSON, which must not change it."""
     value = value.item() if isinstance(value, np.generic) else value
     try:
         returned = json.loads(json.dumps(value, allow_nan=False))
@@ -77,11 +77,13 @@ def plain(name: str, value: Any) -> Any:
     if not same:
         hint = f"; write {list(value)!r}" if isinstance(value, tuple) else ""
         raise TypeError(f"{name} must survive JSON unchanged (text, number, bool, None, list, dict), got {value!r}{hint}")
-    return returned  # not the value itself: an IntEnum, say, equals the number that JSON makes of it but is another type
+    return (
+        returned  # not the value itself: an IntEnum, for example, equals the number that JSON makes of it but has another type
+    )
 
 
 def _reflect(u: float) -> float:
-    """Fold the real line into [0, 1], so that mutations near a bound do not pile up on it."""
+    """Reflect a number into [0, 1], so that mutations near a bound do not accumulate there."""
     u = abs(u) % 2.0
     return 2.0 - u if u > 1.0 else u
 
@@ -100,7 +102,7 @@ def _no_log(step: float, log: bool) -> None:
 
 
 def _written(kind: str, low: float, high: float, log: bool, step: float | None) -> str:
-    """A number as it is typed."""
+    """A number parameter as the user writes it."""
     parts = [_short(low), _short(high)] + ["log=True"] * log + ([] if step is None else [f"step={_short(step)}"])
     return f"{kind}({', '.join(parts)})"
 
@@ -150,11 +152,11 @@ class Float:
         vars(self).update(low=low, high=high, _base=base, _span=span)
 
     def _count_steps(self, low: float, high: float, step: float) -> float:
-        """Number the values from 0, and give the last of them."""
+        """Number the values from 0, and return the last one."""
         _no_log(step, self.log)
         if step < _FINEST * max(abs(low), abs(high)):
             raise ValueError(f"step must be at least {_FINEST:g} of the larger bound, got {step!r}")
-        first, stride = Fraction(repr(low)), Fraction(repr(step))  # as they are typed: 0.1 is one tenth
+        first, stride = Fraction(repr(low)), Fraction(repr(step))  # as written: 0.1 is one tenth
         last = math.floor((Fraction(repr(high)) - first) / stride + Fraction(_ON_STEP))
         parts = math.lcm(first.denominator, stride.denominator)
         vars(self).update(step=step, _places=Int(0, last), _exact=(int(first * parts), int(stride * parts), parts))
@@ -163,7 +165,7 @@ class Float:
     def _value(self, place: int) -> float:
         """The value with this number: 0.3, and not 0.30000000000000004, is the third step of 0.1."""
         first, stride, parts = self._exact
-        return (first + place * stride) / parts  # of whole numbers, so that only the result is rounded
+        return (first + place * stride) / parts  # integers, so that only the result is rounded
 
     def _place(self, value: float) -> int:
         """The number of the value nearest to this one."""
@@ -244,7 +246,7 @@ class Float:
 class Int:
     """A whole number in [low, high], both included, uniform or, with `log`, nearly uniform in its logarithm.
 
-    Each value owns a stretch of the unit interval; its code is the middle of it.
+    Each value has a part of the unit interval, and is encoded as the middle of it.
 
     Args:
         low: The smallest value.
@@ -318,7 +320,9 @@ class Int:
         new = self._at(_reflect(self._unit(value) + move))
         if new != value or not self.varies:
             return new
-        near = value + (1 if move > 0 else -1) * (self.step or 1)  # too short a move for one whole number: take the neighbor
+        near = value + (1 if move > 0 else -1) * (
+            self.step or 1
+        )  # the move was too short to reach another number: take the neighbor
         return near if self.low <= near <= self.high else 2 * value - near
 
     def crossover(self, a: int, b: int, rng: np.random.Generator) -> int:

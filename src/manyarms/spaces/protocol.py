@@ -1,4 +1,4 @@
-"""What makes an object a space, and how its configs are written down."""
+"""What makes an object a space, and how its configs are stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import checks
 class SpaceLike(Protocol):
     """Anything that makes configs and mutates them.
 
-    It may also have `crossover(a, b, rng)`, `encode(config)` and `decode(vector)`, and, where its configs are not JSON already,
+    It may also have `crossover(a, b, rng)`, `encode(config)` and `decode(vector)` and, if its configs are not JSON data,
     `to_json(config)` and `from_json(data)`.
     """
 
@@ -20,18 +20,18 @@ class SpaceLike(Protocol):
         """A random config."""
 
     def mutate(self, config: Any, rng: np.random.Generator) -> Any:
-        """A config near this one, which is left as it is."""
+        """A config near this one, which must not be changed."""
 
 
 def check_space(space: Any) -> Any:
-    """The space, if it is one."""
+    """The space, after checking that it is one."""
     for method in ("sample", "mutate"):
         if not callable(getattr(space, method, None)):
             raise TypeError(
                 "space must be a Space, a dict of parameters, or an object with the methods sample(rng) and "
                 f"mutate(config, rng), got {space!r} without {method}"
             )
-    checks.function("space.sample", space.sample, "rng")  # not callable so: the class of a space instead of one
+    checks.function("space.sample", space.sample, "rng")  # fails for a class that was given instead of an object
     return space
 
 

@@ -16,19 +16,19 @@ from .space import Space
 
 
 def as_space(space: Any) -> Any:
-    """The space itself, or the `Space` that a dict stands for.
+    """The space itself, or a `Space` made from a dict.
 
-    In a dict, each name has:
+    The values of the dict are:
 
     - a tuple of two numbers: a range. Two whole numbers are an `Int`, others a `Float`. With a third part, "log", the range
       is logarithmic: `(1e-5, 1e-1, "log")`.
-    - a list (or range or array): a `Choice`. Three or more numbers in ascending or descending order are an ordered one. A dict
-      in the list is a space of its own, whose parameters exist only where it is chosen; lists and tuples in it are values.
+    - a list (or range or array): a `Choice`. Three or more numbers in ascending or descending order make it ordered. A dict in
+      the list is a nested space, whose parameters exist only if it is chosen; lists and tuples in it are values.
     - a dict: a nested `Space`.
     - a parameter such as `Float(0, 1, step=0.1)`, or a frozen distribution of `scipy.stats` or Optuna: that parameter.
     - anything else: a constant.
 
-    A ConfigSpace is converted too, as by `from_configspace`.
+    A ConfigSpace is converted by `from_configspace`.
 
     >>> as_space({"rate": (1e-4, 1e-1, "log"), "width": (5, 50), "batch": [16, 32, 64], "epochs": 3})
     Space(rate=Float(0.0001, 0.1, log=True), width=Int(5, 50), batch=Choice(16, 32, 64, ordered=True), epochs=3)
@@ -52,10 +52,10 @@ def choice_of(options: Sequence[Any]) -> Choice:
 
 
 def _space(parameters: Mapping[str, Any], path: str) -> Space:
-    """The space of a dict that is found at `path` of the whole one."""
+    """The space of a dict. `path` is where it is in the outermost dict, for messages."""
     for name in parameters:
         if not isinstance(name, str):
-            raise TypeError(f"the names of parameters must be text, got {name!r}{f' in {path!r}' if path else ''}")
+            raise TypeError(f"the names of parameters must be strings, got {name!r}{f' in {path!r}' if path else ''}")
     return Space(**{name: _parameter(value, f"{path}.{name}" if path else name) for name, value in parameters.items()})
 
 
@@ -76,7 +76,7 @@ def _option(option: Any, path: str) -> Any:
 
 
 def _single(value: Any) -> Parameter:
-    """What stands neither for a space nor for a choice."""
+    """The parameter for a value that is neither a dict nor a list."""
     if isinstance(value, (Float, Int, Choice, Constant, Space)):
         return value
     if isinstance(value, tuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .batches import Together
+from .batches import SpaceBatches
 from .choice import Choice
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
 
@@ -18,7 +18,7 @@ class Space:
     """Configs with a value for each named parameter: plain dicts that survive JSON.
 
     Args:
-        parameters: each a `Float`, an `Int`, a `Choice`, a `Space` (a nested dict), or any other value: a constant.
+        parameters: Each is a `Float`, an `Int`, a `Choice`, a `Space` (a nested dict), or any other value, which is a constant.
 
     >>> import numpy as np
     >>> from manyarms import Choice, Float, Int, Space
@@ -39,9 +39,9 @@ class Space:
         self.firsts: tuple[dict[str, Any], ...] = ()
 
     def first(self, *configs: Mapping[str, Any]) -> Space:
-        """The same space, whose first arms are these configs: defaults, or what was good elsewhere.
+        """The same space with configs to try first, such as defaults or configs that were good elsewhere.
 
-        Strategies that draw their first arms at random take these before; those that divide the space into regions do not.
+        Strategies that start with random arms use these first. Strategies that divide the space into regions do not.
 
         >>> from manyarms import Float, RandomSearch, Space
         >>> RandomSearch(Space(x=Float(0, 1)).first({"x": 0.5}), budget=10, seed=0).ask().config
@@ -59,9 +59,9 @@ class Space:
         return {name: parameter.sample(rng) for name, parameter in self.parameters.items()}
 
     def mutate(self, config: Mapping[str, Any], rng: np.random.Generator, size: float = MUTATION_SIZE) -> dict[str, Any]:
-        """A config near this one, and a different one wherever the space has another.
+        """A different config near this one; an equal one if the space has no other.
 
-        One parameter changes, and every other time a second one; numbers move by about `size` of their range.
+        One parameter changes, and half of the time a second one. Numbers change by about `size` of their range.
         """
         child = self._copy(config)
         n = len(self._varying)
@@ -72,7 +72,9 @@ class Space:
         name, parameter = self._varying[first]
         child[name] = parameter.mutate(child[name], rng, size)
         if n > 1 and u - first < 0.5:
-            name, parameter = self._varying[first - 1 - int(rng.random() * (n - 1))]  # any but the first: negative wraps round
+            name, parameter = self._varying[
+                first - 1 - int(rng.random() * (n - 1))
+            ]  # any but the first; negative indices wrap around
             child[name] = parameter.mutate(child[name], rng, size)
         return child
 
@@ -83,7 +85,7 @@ class Space:
         return child
 
     def crossover(self, a: Mapping[str, Any], b: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-        """A config whose every value comes from one of the two."""
+        """A config that takes each value from one of the two configs."""
         return {name: parameter.crossover(a[name], b[name], rng) for name, parameter in self.parameters.items()}
 
     def contains(self, config: Any) -> bool:
@@ -95,11 +97,11 @@ class Space:
         )
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
-        """The config as a point of the unit cube: one coordinate a number or ordered choice, one-hot for other choices."""
+        """The config as a point of the unit cube: one coordinate for numbers and ordered choices, one-hot for other choices."""
         return np.array([u for name, parameter in self.parameters.items() for u in parameter.encode(config[name])])
 
     def decode(self, vector: Coordinates) -> dict[str, Any]:
-        """The config at a point of the unit cube; `decode(encode(config))` is the config again, up to rounding."""
+        """The config at a point of the unit cube. `decode(encode(config))` is the config, up to rounding."""
         if len(vector) != self.dimension:
             raise ValueError(f"vector must have {self.dimension} coordinates, got {len(vector)}")
         config, at = {}, 0
@@ -108,17 +110,17 @@ class Space:
             at += parameter.dimension
         return config
 
-    def breeder(self) -> Together:
-        """Makes many configs at once."""
-        return Together(self.parameters)
+    def batch_maker(self) -> SpaceBatches:
+        """An object that makes many configs at once."""
+        return SpaceBatches(self.parameters)
 
     def describe(self) -> Any:
-        """The space as JSON; `restore` makes it again."""
+        """The space as JSON data, for `restore`."""
         description: dict[str, Any] = {"space": {name: parameter.describe() for name, parameter in self.parameters.items()}}
         return description | ({"first": [dict(config) for config in self.firsts]} if self.firsts else {})
 
     def __eq__(self, other: object) -> bool:
-        # as text, because the order of the parameters fixes their encoding and what a seed makes of them
+        # compared as text, because encodings and random configs depend on the order of the parameters
         return isinstance(other, Space) and json.dumps(self.describe()) == json.dumps(other.describe())
 
     def __hash__(self) -> int:

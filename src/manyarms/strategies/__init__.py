@@ -1,4 +1,4 @@
-"""Decide which pull comes next."""
+"""Strategies: they decide which pull comes next."""
 
 from .adaptive_mutant_ucb import AdaptiveMutantUCB
 from .asha import ASHA
@@ -10,14 +10,13 @@ from .d_ttts import DTTTS
 from .harmonica.harmonica import Harmonica
 from .hyperband import Hyperband
 from .infinite_ucb_e import InfiniteUCBE
+from .kit.phase import Phase
 from .kit.representation import strategy_repr
 from .mutant_ucb import MutantUCB
 from .names import strategy_class, strategy_factory
 from .partition_ucb import PartitionUCB
-from .pickers.er_ucb import ERUCB
-from .pickers.extreme_ucb import ExtremeUCB
-from .pickers.picker import UCB1, EpsilonGreedy, Picker, Softmax, Uniform
-from .protocol import ExtendedStrategy, Phase, Strategy, extended, is_built_in, kind_of, restart, uses_mean
+from .pickers import ERUCB, UCB1, EpsilonGreedy, ExtremeUCB, Picker, Softmax, Uniform
+from .protocol import ExtendedStrategy, Strategy, extended, fresh_copy, is_built_in, kind_of, restart, uses_mean
 from .random_search import RandomSearch
 from .steady_state_ea import SteadyStateEA
 from .successive_halving import SuccessiveHalving
@@ -51,6 +50,7 @@ __all__ = [
     "TreeUCB",
     "Uniform",
     "extended",
+    "fresh_copy",
     "is_built_in",
     "kind_of",
     "restart",

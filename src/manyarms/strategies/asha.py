@@ -1,7 +1,7 @@
 """ASHA: successive halving that never waits.
 
 Li, Jamieson, Rostamizadeh, Gonina, Ben-tzur, Hardt, Recht and Talwalkar, "A System for Massively Parallel Hyperparameter
-Tuning", MLSys 2020, algorithm 2: the variant that promotes (that which only stops arms is another).
+Tuning", MLSys 2020, algorithm 2: the variant that promotes arms, not the one that only stops them.
 """
 
 from __future__ import annotations
@@ -11,27 +11,28 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from .kit.bracket import Ladder, halvings
-from .kit.ledger import Ledger, State
+from .kit.ledger import Ledger, State, check_one_training
+from .kit.phase import Phase
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
 from .kit.rung import Rung
-from .protocol import Phase
+from .kit.settings import remember_settings
 
 
 class ASHA:
-    """Promote an arm whenever one is in the top 1/eta of its rung, the highest rung first; otherwise begin a new random arm.
+    """Promotes an arm whenever one is in the top 1/eta of its rung, the highest rung first; otherwise starts a new random arm.
 
-    An arm that is not promoted is paused, not stopped: as more arms come to its rung, it may be among the best of them. A
-    failed arm is the worst of the rung that it was on its way to. At the end of the budget, the highest promotion that still
-    fits comes first, then new arms: fewer steps remain than the first rung has.
+    An arm that is not promoted is paused, not stopped: it may be promoted later, when more arms have reached its rung. A failed
+    arm is the worst of the rung that it was trained for. At the end of the budget, the highest promotion that still fits comes
+    first, then new arms, until fewer steps remain than the first rung has.
 
     Args:
-        space: makes the arms.
-        budget: steps in all, at least max_steps; None goes on until the study stops it.
-        max_steps: steps of the arms that win.
-        eta: of so many arms, one is promoted.
-        min_steps: the fewest steps after which arms are compared; the rungs are those of `SuccessiveHalving`.
-        seed: of its generator.
+        space: Makes the arms.
+        budget: Total number of steps, at least `max_steps`; None runs until the study stops it.
+        max_steps: Steps of the arms that reach the last rung.
+        eta: One of `eta` arms is promoted at each rung.
+        min_steps: The fewest steps after which arms are compared. The rungs are those of `SuccessiveHalving`.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import ASHA, Float, Space
     >>> search = ASHA(Space(x=Float(0, 1)), budget=300, max_steps=27, seed=0)
@@ -41,6 +42,9 @@ class ASHA:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -51,19 +55,17 @@ class ASHA:
         min_steps: int = 1,
         seed: int | None = None,
     ) -> None:
-        self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "min_steps": min_steps, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.eta = checks.whole("eta", eta, 2)
         self.min_steps = checks.whole("min_steps", min_steps, 1)
         if min_steps > max_steps:
             raise ValueError(f"min_steps must be at most max_steps={max_steps}, got {min_steps}")
         self.ledger = Ledger(space, budget, max_steps, seed)
-        if budget is not None and budget < max_steps:
-            raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
+        check_one_training(budget, max_steps)
         cuts = halvings(max_steps, eta, min_steps)
         self._ladder = Ladder.of(eta**cuts, cuts, max_steps, eta)
-        self._first, *self._climbs = self._ladder.slices  # steps up to the first rung, and from each to the next
-        self._rungs = [Rung(eta) for _ in self._climbs]  # by which arms are promoted: all but the last
+        self._first, *self._climbs = self._ladder.slices  # steps to the first rung, and from each rung to the next
+        self._rungs = [Rung(eta) for _ in self._climbs]  # all rungs but the last, from which no arm is promoted
         self._level = {stop: level for level, stop in enumerate(self._ladder.stops[:-1])}
         self._standings = Standings(self.ledger)
 
@@ -74,39 +76,36 @@ class ASHA:
             if steps <= left and (arm := rung.candidate()) is not None:
                 rung.promote()
                 return ledger.open(ledger.arms[arm], steps)
-        return ledger.open(ledger.fresh(), self._first) if self._first <= left else None
+        return ledger.open(ledger.new_sample(), self._first) if self._first <= left else None
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        in_flight = len(self.ledger.in_flight)
-        reward = self.ledger.settle(pull, reward)
-        if len(self.ledger.in_flight) == in_flight:
-            return  # told before
-        self._standings.tell(pull.arm.id, reward)
+        settled = self.ledger.settle(pull, reward)
+        if settled.repeated:
+            return
+        self._standings.tell(pull.arm.id, settled.reward)
         if (level := self._level.get(pull.stop)) is not None:
-            self._rungs[level].add(pull.arm.id, reward, self.ledger.rng.random())
+            self._rungs[level].add(pull.arm.id, settled.reward, self.ledger.rng.random())
 
     def best(self) -> Arm:
         """The arm with the best reward, however far it was trained."""
         return self._standings.best()
 
     def priority(self, arm: int) -> float:
-        """Highest for paused arms, by their rung, then by their rewards: each may yet be promoted."""
+        """Largest for paused arms, which may still be promoted, by their rung and then by their rewards."""
         return self._standings.priority(arm, again=self.ledger.steps[arm] < self.max_steps)
 
     def plan(self) -> list[Phase]:
         budget, stops = self.ledger.budget, ", ".join(map(str, self._level))
-        name = (
-            f"random arms, promoted at {stops} of {self.max_steps} steps" if stops else "random arms, each trained to the end"
-        )
+        name = f"random arms, promoted at {stops} of {self.max_steps} steps" if stops else "random arms, each fully trained"
         return [Phase(name, None if budget is None else budget // self._first, budget)]
 
     def warning(self) -> str | None:
-        """Promotions take arms to be compared with: a small budget ends before one gets through."""
+        """Warns if no arm was fully trained: with a small budget too few arms reach a rung for a promotion."""
         ledger = self.ledger
         if ledger.left >= self._first or not ledger.arms or max(ledger.steps) == self.max_steps:
             return None
         return (
-            f"no arm was trained to the end, {self.max_steps} steps. Give a budget of at least {self._ladder.steps}, "
+            f"No arm was fully trained, for {self.max_steps} steps. Use a budget of at least {self._ladder.steps}, "
             "or a larger min_steps, so that there are fewer rungs."
         )
 

@@ -1,4 +1,4 @@
-"""A strategy made of others: a picker decides which of them makes the next pull."""
+"""A strategy made of other strategies: a picker decides which of them makes the next pull."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from ..spaces import Joint
 from .kit.ledger import Ledger, State
+from .kit.phase import Phase
 from .kit.representation import one_line
-from .pickers.extreme_ucb import ExtremeUCB
-from .pickers.picker import Picker
-from .protocol import ExtendedStrategy, Phase, extended, kind_of, restart, uses_mean
+from .pickers import ExtremeUCB, Picker
+from .protocol import ExtendedStrategy, extended, fresh_copy, kind_of, uses_mean
 
-_FEW = 5  # failures that say nothing yet
+_MIN_FAILURES = 5  # with fewer failures a child is not given up
 
 
 def hopeless(failed: int, rewarded: int) -> bool:
-    """Whether a child fails nearly always, and is better left alone."""
-    return failed >= _FEW and failed >= 9 * rewarded
+    """Whether a child fails nearly always, so that it is not picked any more."""
+    return failed >= _MIN_FAILURES and failed >= 9 * rewarded
 
 
 def child_seed(seed: int, name: str) -> int:
-    """Of a child that was given none: another child more or less does not change it."""
+    """The seed of a child that was given none. It does not depend on the other children."""
     return int(np.random.SeedSequence([seed, zlib.crc32(name.encode())]).generate_state(1)[0])
 
 
 class Cascade:
-    """Let a picker choose a child strategy, let the child make a pull, and tell the reward to both.
+    """Lets a picker choose a child strategy for each pull, and tells the reward to both.
 
-    The arms' configs are `{"algorithm": name of the child, "config": the child's config}`, as those of a `Joint` space of the
-    children's spaces. A child that has to wait for a reward, or is done, is passed over. One that fails nearly always is left
-    alone, unless all do. Recommended is what one of the children recommends: the one that is worth most.
+    Configs are `{"algorithm": name of the child, "config": config of the child}`, as in a `Joint` space of the children's
+    spaces. A child that must wait for a reward, or is done, is skipped. A child that fails nearly always is not picked any
+    more, unless all do. The best of the arms that the children recommend is recommended.
 
     Args:
-        children: by name, fresh strategies of any kind. One with a budget ends at that; one without goes on as long as the
-            cascade does. One without a seed gets one that derives from the cascade's. They are the cascade's from now on.
-        picker: over the children; by default `ExtremeUCB()`. A copy of it is used.
-        budget: steps in all; None goes on until the study stops it. What is left of it is what each child may spend.
-        seed: of the picker's choices, and of the children's seeds.
+        children: New strategies of any kind, by name. The cascade uses copies of them. A child with a budget stops there; one
+            without continues as long as the cascade. A child without a seed gets one derived from the cascade's.
+        picker: Chooses among the children; `ExtremeUCB()` by default. The cascade uses a copy of it.
+        budget: Total number of steps; None runs until the study stops it. Each child may spend what is left of it.
+        seed: Random seed of the picker and of the children without a seed.
 
     >>> from manyarms import Cascade, ERUCB, Float, MutantUCB, RandomSearch, Space
     >>> near, far = Space(x=Float(0, 0.5)), Space(x=Float(0.5, 1))
@@ -65,36 +65,38 @@ class Cascade:
         budget: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.children = _checked(children)
-        self._seeds = {name: child.settings.get("seed") for name, child in self.children.items()}
+        given = _checked(children)
+        self._child_seeds = {name: child.settings.get("seed") for name, child in given.items()}
         picker = ExtremeUCB() if picker is None else _checked_picker(picker)
         self.settings = {
-            "children": {name: {"strategy": kind_of(child), **child.settings} for name, child in self.children.items()},
+            "children": {name: {"strategy": kind_of(child), **child.settings} for name, child in given.items()},
             "picker": {"picker": kind_of(picker), **picker.settings},
             "budget": budget,
             "seed": seed,
         }
-        self.ledger = Ledger(_joint(self.children), budget, _most_steps(self.children, budget), seed)
-        for name, child in self.children.items():
-            if self._seeds[name] is None:
-                restart(child, seed=child_seed(self.ledger.seed, name))
+        self.ledger = Ledger(_joint(given), budget, _most_steps(given, budget), seed)
+        self.children = {name: self._own_copy(name, child) for name, child in given.items()}
         self._names = list(self.children)
         self.picker = copy.copy(picker)
         self.picker.start(len(self._names))
-        self._owners: list[tuple[int, int]] = []  # by arm: the child's place, and its own number of the arm
-        self._arms: list[dict[int, int]] = [{} for _ in self._names]  # by child, by its own number: the arm
-        self._bests: list[float] = []  # by arm: its best reward
-        self._totals: list[float] = []  # by arm: the sum of its rewards
-        self._counts: list[int] = []  # by arm: how many there are
-        self._rewarded = [0] * len(self._names)  # by child: pulls
-        self._failed = [0] * len(self._names)
+        self._owners: list[tuple[int, int]] = []  # for each arm: the number of its child, and its number there
+        self._arms: list[dict[int, int]] = [{} for _ in self._names]  # for each child: its numbers of arms, mapped to ours
+        self._bests: list[float] = []  # the best reward of each arm
+        self._totals: list[float] = []  # the sum of the rewards of each arm
+        self._counts: list[int] = []  # the number of rewards of each arm
+        self._rewarded = [0] * len(self._names)  # the number of rewards of each child
+        self._failed = [0] * len(self._names)  # the number of failed pulls of each child
 
-    def restart(self, **changed: Any) -> None:
-        """Be as at the beginning, with another budget or seed."""
-        for name, child in self.children.items():
-            restart(child, seed=self._seeds[name])
-        given = {"budget": self.settings["budget"], "seed": self.settings["seed"], **changed}
-        self.__init__(self.children, self.picker, **given)  # type: ignore[misc]
+    def _own_copy(self, name: str, child: ExtendedStrategy) -> ExtendedStrategy:
+        """A copy of a child, which gets a seed derived from the cascade's if it was given none."""
+        seed = self._child_seeds[name]
+        return fresh_copy(child, seed=child_seed(self.ledger.seed, name) if seed is None else seed)
+
+    def fresh_copy(self, **changes: Any) -> Cascade:
+        """A new cascade of the same children and picker, with another budget or seed if given."""
+        children = {name: fresh_copy(child, seed=self._child_seeds[name]) for name, child in self.children.items()}
+        given = {"budget": self.settings["budget"], "seed": self.settings["seed"], **changes}
+        return Cascade(children, self.picker, **given)
 
     def ask(self) -> Pull | None:
         ledger = self.ledger
@@ -109,16 +111,16 @@ class Cascade:
                 self.picker.open(place)
                 return pull
             able.remove(place)
-        ledger.rng.bit_generator.state = before  # nothing was asked, so nothing was drawn
+        ledger.rng.bit_generator.state = before  # an ask that returns None must change nothing
         return None
 
     def _able(self) -> list[int]:
-        """The children that may be picked: those with hope or, if there is none, all."""
+        """The children that may be picked: those that are not hopeless or, if all are, all of them."""
         places = range(len(self._names))
         return [i for i in places if not hopeless(self._failed[i], self._rewarded[i])] or list(places)
 
     def _step(self, place: int) -> Pull | None:
-        """A pull of a child, as one of the cascade's own."""
+        """A pull of a child, with the cascade's number of the arm."""
         child, ledger, arms = self.children[self._names[place]], self.ledger, self._arms[place]
         with _within(child.ledger, ledger.left):
             pull = child.ask()
@@ -135,10 +137,10 @@ class Cascade:
         return ledger.open(ledger.arms[arms[own.id]], pull.steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        arm, in_flight = pull.arm.id, len(self.ledger.in_flight)
-        reward = self.ledger.settle(pull, reward)
-        if len(self.ledger.in_flight) == in_flight:
-            return  # told before
+        settled, arm = self.ledger.settle(pull, reward), pull.arm.id
+        if settled.repeated:
+            return
+        reward = settled.reward
         place, own = self._owners[arm]
         child = self.children[self._names[place]]
         child.tell(Pull(child.ledger.arms[own], pull.start, pull.stop), reward)
@@ -152,7 +154,7 @@ class Cascade:
             self._counts[arm] += 1
 
     def best(self) -> Arm:
-        """Of the arms that the children recommend, the one that is worth most; a failed one only if all did."""
+        """The best of the arms that the children recommend; a failed arm only if there is no other."""
         found = [arm for place in range(len(self._names)) if (arm := self._best_of(place)) is not None]
         if not found:
             raise NoResult("no pull has succeeded yet")
@@ -162,7 +164,7 @@ class Cascade:
         return self._totals[arm] / self._counts[arm] if self.uses_mean(arm) else self._bests[arm]
 
     def uses_mean(self, arm: int) -> bool:
-        """As the child that made the arm says."""
+        """Whether the child of this arm compares its arms by mean rewards."""
         place, own = self._owners[arm]
         return uses_mean(self.children[self._names[place]], own)
 
@@ -173,24 +175,22 @@ class Cascade:
             return None
 
     def priority(self, arm: int) -> float:
-        """The child's own, brought to 0 to 1: its order among the child's arms; between children only a rough one."""
+        """The priority that the child gives the arm, mapped to [0, 1]. Between children it is only approximate."""
         place, own = self._owners[arm]
         priority = self.children[self._names[place]].priority(own)
         return 0.5 + 0.5 * priority / (1.0 + abs(priority)) if math.isfinite(priority) else priority
 
     def plan(self) -> list[Phase]:
-        return [Phase(f"pulls of {', '.join(self._names)}, as {self.picker} picks", None, self.ledger.budget)]
+        return [Phase(f"pulls of {', '.join(self._names)}, chosen by {self.picker}", None, self.ledger.budget)]
 
     def warning(self) -> str | None:
-        """What the children say, and which of them were left alone."""
-        said = [f"{name}: {warning}" for name, child in self.children.items() if (warning := child.warning()) is not None]
+        """The warnings of the children, and which of them were not picked any more."""
+        warnings = [f"{name}: {warning}" for name, child in self.children.items() if (warning := child.warning()) is not None]
         for place, name in enumerate(self._names):
             failed, rewarded = self._failed[place], self._rewarded[place]
             if hopeless(failed, rewarded):
-                said.append(
-                    f"{name}: {failed} of {failed + rewarded} pulls failed, so it was left alone while others had hope."
-                )
-        return "\n".join(said) or None
+                warnings.append(f"{name}: {failed} of {failed + rewarded} pulls failed, so it was not picked any more.")
+        return "\n".join(warnings) or None
 
     def state(self) -> State:
         return {
@@ -224,7 +224,7 @@ class Cascade:
 
 @contextmanager
 def _within(ledger: Ledger, left: float) -> Iterator[None]:
-    """While it is asked, a child knows what is left for it: so it ends as it would alone, with a last training say."""
+    """Limit a child to the steps that are left, so that it ends as it would alone, for example with a final training."""
     own = ledger.budget
     if math.isfinite(left):
         ledger.budget = int(min(ledger.left, left)) + ledger.spent
@@ -241,19 +241,21 @@ def _checked(children: Any) -> dict[str, ExtendedStrategy]:
         raise ValueError("children must name at least one strategy, got none")
     for name, child in children.items():
         if not isinstance(name, str):
-            raise TypeError(f"the names of children must be text, got {name!r}")
+            raise TypeError(f"the names of children must be strings, got {name!r}")
         if isinstance(child, type) or extended(child) is None:
-            raise TypeError(f"child {name!r} must be a strategy with all that the library's own have, got {child!r}")
+            raise TypeError(f"child {name!r} must be a strategy with all attributes of an ExtendedStrategy, got {child!r}")
         if child.ledger.arms:
-            raise ValueError(f"child {name!r} must be fresh, got one that was asked already")
+            raise ValueError(f"child {name!r} must be a new strategy, got one that has been asked already")
     if len(set(map(id, children.values()))) < len(children):
-        raise ValueError(f"each child must be a strategy of its own, got one twice among {', '.join(map(repr, children))}")
+        raise ValueError(
+            f"each child must be a different strategy, got the same one twice among {', '.join(map(repr, children))}"
+        )
     return dict(children)
 
 
 def _checked_picker(picker: Any) -> Picker:
     if not isinstance(picker, Picker):
-        raise TypeError(f"picker must be one such as ERUCB() or UCB1(), got {picker!r}")
+        raise TypeError(f"picker must be a picker such as ERUCB() or UCB1(), got {picker!r}")
     return picker
 
 
@@ -262,12 +264,12 @@ def _joint(children: Mapping[str, ExtendedStrategy]) -> Joint:
 
 
 def _most_steps(children: Mapping[str, ExtendedStrategy], budget: int | None) -> int | None:
-    """The most steps that an arm may get; the budget must hold as many."""
+    """The most steps that an arm may get, which the budget must cover; None if a child has no limit."""
     most = {name: child.ledger.max_steps for name, child in children.items()}
     if budget is not None:
         checks.whole("budget", budget, 1)
         for name, steps in most.items():
             if steps is not None and budget < steps:
-                raise ValueError(f"budget must be at least {steps}, one whole training of child {name!r}, got {budget}")
+                raise ValueError(f"budget must be at least {steps}, one full training of child {name!r}, got {budget}")
     limits = [steps for steps in most.values() if steps is not None]
     return max(limits) if len(limits) == len(most) else None

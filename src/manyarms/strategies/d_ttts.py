@@ -1,4 +1,4 @@
-"""D-TTTS: dynamic top-two Thompson sampling, which samples the more arms the harder it is to find good ones.
+"""D-TTTS: dynamic top-two Thompson sampling, which draws more arms the harder it is to find good ones.
 
 Shang, Kaufmann and Valko, "A simple dynamic bandit algorithm for hyper-parameter tuning".
 """
@@ -16,23 +16,30 @@ from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.arrays import Column
 from .kit.beta_laws import Floats, log_best
-from .kit.ledger import Ledger, State
+from .kit.ledger import MAX_DRAWS, Ledger, State
+from .kit.phase import Phase
 from .kit.representation import strategy_repr
 from .kit.scaling import ScaledRewards
-from .protocol import Phase
+from .kit.settings import remember_settings
 
-_BATCHES = (1, 2, 4, 8, 16)  # draws of all posteriors, in the search for a challenger; past them it comes from its exact law
-_TRIES = 10  # to sample a config that no arm has; then the space is taken to be used up
+_BATCHES = (
+    1,
+    2,
+    4,
+    8,
+    16,
+)  # draws of all posteriors to find a challenger; after these, it is drawn from its exact distribution
 
 
 def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Generator) -> int:
     """The arm to pull: the number of an arm with posterior Beta(a_i, b_i), or len(a) for an arm that was not sampled yet.
 
     Args:
-        a, b: of the posteriors of the arms that can be pulled.
-        fresh: how many arms were queried but not sampled (k); the best of them is the pseudo-arm, with posterior Beta(k, 1).
-        beta: the probability of taking the leader rather than a challenger.
-        rng: what it draws from.
+        a, b: The parameters of the posteriors of the arms that can be pulled.
+        fresh: Number of arms that were queried but not sampled (k). The best of them is the pseudo-arm, with posterior
+            Beta(k, 1).
+        beta: Probability of choosing the leader rather than a challenger.
+        rng: The random generator.
     """
     if fresh:
         a, b = np.append(a, fresh), np.append(b, 1.0)
@@ -41,13 +48,13 @@ def top_two(a: Floats, b: Floats, fresh: int, beta: float, rng: np.random.Genera
     leader = int(rng.beta(a, b).argmax())
     if rng.random() < beta:
         return leader
-    # Trap: where the pseudo-arm wins twice, only one time in k is it by the same fresh arm.
+    # If the pseudo-arm wins twice, it is by the same unsampled arm only one time in k.
     repeat = 1.0 - 1.0 / fresh if fresh and leader == len(a) - 1 else 0.0
     return challenger(a, b, leader, repeat, rng)
 
 
 def challenger(a: Floats, b: Floats, leader: int, repeat: float, rng: np.random.Generator) -> int:
-    """The arm that is the largest in draws where this is not the leader; but the leader passes with probability `repeat`."""
+    """The largest arm of the first draw in which it is not the leader. The leader is accepted with probability `repeat`."""
     for draws in _BATCHES:
         winners = rng.beta(a, b, (draws, len(a))).argmax(axis=1)
         others = winners[(winners != leader) | (rng.random(draws) < repeat)]
@@ -57,7 +64,7 @@ def challenger(a: Floats, b: Floats, leader: int, repeat: float, rng: np.random.
 
 
 def challenger_law(a: Floats, b: Floats, leader: int, repeat: float) -> Floats:
-    """The probabilities of what `challenger` gives: of each being the best, given that it may be taken."""
+    """The distribution of `challenger`: the probability that each arm is the largest, given that it is accepted."""
     logs = log_best(a, b)
     logs[leader] += math.log(repeat) if repeat else -math.inf
     weights = np.exp(logs - logs.max())
@@ -73,22 +80,26 @@ _RULES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
 
 
 class DTTTS:
-    """In each round query a new arm without sampling it, draw a value for every arm from its posterior, and pull the one with
-    the largest or, with probability 1 - beta, the one that is largest in draws where that is another arm.
+    """Thompson sampling that pulls the best arm of a random draw from the posteriors, or a challenger of that arm.
 
-    The posterior of an arm with N pulls and S successes is Beta(1 + S, 1 + N - S); a reward Y in [0, 1] is a success with
-    probability Y. Rewards of any other scale are brought there, all of them anew when the scale changes. Arms not sampled yet
-    count as one pseudo-arm; if it is to be pulled, a new arm is sampled. An arm in training is asleep: it is left out until its
-    reward comes. A pull is one step of an arm, from where it stands.
+    In each round a new arm is queried without sampling it, and a value is drawn for every arm from its posterior. The arm with
+    the largest value, the leader, is pulled or, with probability 1 - beta, the challenger: the largest arm of a draw in which
+    it is not the leader.
+
+    The posterior of an arm with N pulls and S successes is Beta(1 + S, 1 + N - S). A reward Y in [0, 1] is a success with
+    probability Y. Rewards on another scale are mapped there, all of them again whenever the scale changes. Arms that are not
+    sampled yet count as one pseudo-arm; if it is chosen, a new arm is sampled. An arm in flight is skipped until its reward is
+    told. A pull trains an arm for one more step.
 
     Args:
-        space: makes the arms.
-        budget: steps in all; None goes on until the study stops it. It decides nothing else: this strategy is anytime.
-        beta: the probability of pulling the leader.
-        max_steps: the most steps an arm may get; None means no limit.
-        recommend: "optimal" is the arm most probably the best of those with a reward, "most_pulled" the one with most rewards,
-            "mean" the one with the largest mean, as if it had two rewards more that average 1/2. Equal ones: the largest mean.
-        seed: of its generator.
+        space: Makes the arms.
+        budget: Total number of steps; None runs until the study stops it. No decision depends on it.
+        beta: Probability of pulling the leader.
+        max_steps: The most steps an arm may get; None means no limit.
+        recommend: "optimal" recommends the arm that is most probably the best of those with a reward, "most_pulled" the one
+            with the most rewards, "mean" the one with the largest mean, as if it had two more rewards that average 1/2. Ties
+            are broken by the largest mean.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import DTTTS, Float, Space
     >>> search = DTTTS(Space(x=Float(0, 1)), budget=1000, seed=0)
@@ -98,6 +109,9 @@ class DTTTS:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -108,24 +122,23 @@ class DTTTS:
         recommend: str = "optimal",
         seed: int | None = None,
     ) -> None:
-        self.settings = {"budget": budget, "beta": beta, "max_steps": max_steps, "recommend": recommend, "seed": seed}
         self.ledger = Ledger(space, budget, max_steps, seed)
         self.beta = checks.between("beta", beta, 0, 1)
         self.recommend = checks.one_of("recommend", recommend, _RULES)
-        self._pulls = Column(float)  # by arm: N, told
-        self._successes = Column(float)  # by arm: S
-        self._sums = Column(float)  # by arm: of the values of its rewards
-        self._awake = Column(bool)  # by arm: can be pulled
+        self._pulls = Column(float)  # rewards of each arm: N
+        self._successes = Column(float)  # successes of each arm: S
+        self._sums = Column(float)  # the sum of the values of each arm
+        self._awake = Column(bool)  # whether each arm can be pulled
         self._rewards = ScaledRewards()
-        self._coins = Column(float)  # by reward: a number from 0 to 1; it is a success if its value is above
-        self._best: int | None = None  # until the next reward
+        self._coins = Column(float)  # a random number for each reward, which is a success if its value is larger
+        self._best: int | None = None  # the arm to recommend until the next reward
 
     def ask(self) -> Pull | None:
         ledger = self.ledger
         if ledger.left < 1:
             return None
         awake = np.flatnonzero(self._awake.all)
-        fresh = ledger.spent + 1 - len(ledger.arms)  # t - |L|: one arm was queried in each round, this one included
+        fresh = ledger.spent + 1 - len(ledger.arms)  # t - |L|: one arm is queried in each round, including this one
         chosen = top_two(*self._posteriors(awake), fresh, self.beta, ledger.rng)
         arm = ledger.arms[awake[chosen]] if chosen < len(awake) else self._new(awake)
         if arm.id == len(self._pulls.all):
@@ -135,15 +148,15 @@ class DTTTS:
         return ledger.open(arm, 1)
 
     def _new(self, awake: Any) -> Arm:
-        """A new arm; where the space has none left, the pseudo-arm stands for nothing, and one of the others is chosen."""
+        """A new arm; if the space is exhausted, there is no pseudo-arm, and one of the other arms is chosen."""
         ledger = self.ledger
-        arm = ledger.unseen((ledger.draw(), ()) for _ in range(_TRIES))
+        arm = ledger.unseen((ledger.draw(), ()) for _ in range(MAX_DRAWS))
         if arm is None and len(awake):
             arm = ledger.arms[awake[top_two(*self._posteriors(awake), 0, self.beta, ledger.rng)]]
         return ledger.sample() if arm is None else arm
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         self._best = None
         if reward is None:
             return
@@ -159,13 +172,13 @@ class DTTTS:
         self._sums[arm] += value
 
     def _count(self) -> None:
-        """Add up what all rewards are worth now."""
+        """Sum up the values of all rewards on the new scale."""
         arms, values, n = self._rewards.arms.all, self._rewards.values, len(self.ledger.arms)
         self._successes.all[:] = np.bincount(arms, self._coins.all < values, n)
         self._sums.all[:] = np.bincount(arms, values, n)
 
     def best(self) -> Arm:
-        """As `recommend` says, among the arms that never failed, if any."""
+        """The arm chosen by `recommend`; a failed arm only if there is no other."""
         if self._best is None:
             self._best = self._recommended()
         return self.ledger.arms[self._best]
@@ -185,11 +198,11 @@ class DTTTS:
         return 1.0 + successes, 1.0 + pulls - successes
 
     def uses_mean(self, arm: int) -> bool:
-        """Always: to the paper rewards are draws from one law."""
+        """Always: the paper treats rewards as repeated measurements of one value."""
         return True
 
     def priority(self, arm: int) -> float:
-        """The mean of its posterior and one standard deviation: where its draws are when they are large."""
+        """The mean of its posterior plus one standard deviation."""
         pulls = self._pulls[arm]
         if not pulls or arm in self.ledger.failed or pulls == self.ledger.max_steps:
             return -math.inf
@@ -197,7 +210,9 @@ class DTTTS:
         return float(mean + math.sqrt(mean * (1.0 - mean) / (3.0 + pulls)))
 
     def plan(self) -> list[Phase]:
-        return [Phase("one step of an arm or of a new one, as its posterior deserves", self.ledger.budget, self.ledger.budget)]
+        return [
+            Phase("one step of an arm or of a new one, chosen by Thompson sampling", self.ledger.budget, self.ledger.budget)
+        ]
 
     def warning(self) -> str | None:
         return None

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import checks
-from ..core import Arm, Pull
 from .kit.bracket import Ladder, halvings
-from .kit.brackets import Brackets, spares
-from .kit.ledger import Ledger, State
-from .kit.representation import strategy_repr
-from .protocol import Phase
+from .kit.brackets import BracketStrategy, spares
+from .kit.ledger import Ledger
+from .kit.settings import remember_settings
 
 
 def ladders(max_steps: int, eta: int) -> list[Ladder]:
@@ -27,16 +25,16 @@ def ladders(max_steps: int, eta: int) -> list[Ladder]:
     return [Ladder.of(-(-(most + 1) * eta**s // (s + 1)), s, max_steps, eta) for s in range(most, -1, -1)]
 
 
-class Hyperband:
-    """Brackets of `SuccessiveHalving` in turn, from the one that cuts most often to arms that are all trained to the end; then
-    from the first again. They run, end and fail as those do.
+class Hyperband(BracketStrategy):
+    """Runs the brackets of `SuccessiveHalving` in turn, from the one with the most cuts to the one where all arms are fully
+    trained, then starts again. Failures and the end of the budget are handled as there.
 
     Args:
-        space: makes the arms.
-        budget: steps in all (not of a bracket), enough for the first bracket; None goes on until the study stops it.
-        max_steps: steps of the arms that win (R in the paper).
-        eta: of so many arms, one is promoted.
-        seed: of its generator.
+        space: Makes the arms.
+        budget: Total number of steps of all brackets, enough for the first one; None runs until the study stops it.
+        max_steps: Steps of the arms that reach the last rung (R in the paper).
+        eta: One of `eta` arms is promoted at each rung.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, Hyperband, Space
     >>> search = Hyperband(Space(x=Float(0, 1)), budget=600, max_steps=27, seed=0)
@@ -46,38 +44,9 @@ class Hyperband:
     0.3
     """
 
+    @remember_settings
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int, eta: int = 3, seed: int | None = None) -> None:
-        self.settings = {"budget": budget, "max_steps": max_steps, "eta": eta, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.eta = checks.whole("eta", eta, 2)
-        self.ledger = Ledger(space, budget, max_steps, seed)
         smaller = spares(halvings(max_steps, eta), max_steps, eta)
-        self._brackets = Brackets(self.ledger, ladders(max_steps, eta), smaller)
-
-    def ask(self) -> Pull | None:
-        return self._brackets.ask()
-
-    def tell(self, pull: Pull, reward: float | None) -> None:
-        self._brackets.tell(pull, reward)
-
-    def best(self) -> Arm:
-        """The arm with the best reward, however far it was trained."""
-        return self._brackets.best()
-
-    def priority(self, arm: int) -> float:
-        """Highest for the arms of open brackets, by their steps, then by their rewards."""
-        return self._brackets.priority(arm)
-
-    def plan(self) -> list[Phase]:
-        return self._brackets.plan()
-
-    def warning(self) -> str | None:
-        return None
-
-    def state(self) -> State:
-        return self._brackets.state()
-
-    def load(self, state: State) -> None:
-        self._brackets.load(state)
-
-    __repr__ = strategy_repr
+        super().__init__(Ledger(space, budget, max_steps, seed), ladders(max_steps, eta), smaller)

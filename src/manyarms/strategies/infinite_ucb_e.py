@@ -1,4 +1,4 @@
-"""∞-UCB-E: a bandit over a fixed number of random models, each trained on for as long as it may be the best.
+"""∞-UCB-E: a bandit over a fixed number of random models that continues a model as long as it may be the best.
 
 Brégère and Keisler, "A Bandit Approach with Evolutionary Operators for Model Selection", section 3.
 """
@@ -11,11 +11,12 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
+from .kit.phase import Phase
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .kit.upper_bounds import UpperBounds
-from .protocol import Phase
 
-_USUAL_BUDGET = 10_000  # the paper's; what the defaults are made for where there is no budget
+_USUAL_BUDGET = 10_000  # the paper's budget, from which defaults are computed if there is no budget
 
 
 def theory_initial(budget: int, alpha: float) -> int:
@@ -24,24 +25,24 @@ def theory_initial(budget: int, alpha: float) -> int:
     >>> [theory_initial(10**4, 0.19), theory_initial(3**5, 0.2)]
     [6, 3]
     """
-    return math.ceil(math.pow(budget, alpha) - 1e-9)  # 243^0.2 is 3, and a little more in floats
+    return math.ceil(math.pow(budget, alpha) - 1e-9)  # 243^0.2 is 3, but slightly more in floats
 
 
 def theory_exploration(budget: int, initial: int, delta: float | None = None) -> float:
-    """E of theorem 3.4; `delta` as in `regret_bound`."""
+    """E of theorem 3.4. For `delta` see `regret_bound`."""
     delta = 1.0 / initial if delta is None else delta
     return 25.0 / 36.0 * max(budget - initial, 0) / initial**3 * delta**2
 
 
 def regret_bound(budget: int, initial: int, delta: float | None = None) -> float:
-    """Theorem 3.4: a bound of the expected regret, where the means of arms are uniform on [0, 1] and E is the theory's.
+    """Theorem 3.4: a bound of the expected regret, if the means of arms are uniform on [0, 1] and E is the theory's.
 
-    It says something, being below 1, only for a handful of arms.
+    Rewards are at most 1, so a bound above 1 says nothing. It is below 1 only for a handful of arms.
 
     Args:
         budget: T.
         initial: K, less than the budget.
-        delta: the risk that two arms are too near to be told apart; by default 1 / K, as in the paper.
+        delta: The risk that two arms are too close to be distinguished. By default 1 / K, as in the paper.
 
     >>> [round(regret_bound(10_000, arms), 3) for arms in (2, 3)]
     [0.834, 6103.663]
@@ -54,8 +55,8 @@ def regret_bound(budget: int, initial: int, delta: float | None = None) -> float
 
 
 def tightest_delta(budget: int, initial: int) -> float:
-    """The delta with the smallest `regret_bound`; 1 where the bound says nothing anyway."""
-    from scipy.special import lambertw  # here: SciPy takes longer to load than all the rest
+    """The delta with the smallest `regret_bound`; 1 if every bound is above 1."""
+    from scipy.special import lambertw  # imported here because SciPy is slow to import
 
     initial, rate = _rate(budget, initial)
     factor = 2.0 * budget * initial
@@ -67,7 +68,7 @@ def tightest_delta(budget: int, initial: int) -> float:
 
 
 def _rate(budget: int, initial: int) -> tuple[int, float]:
-    """K, and (T - K) / (18 K^3), once they are such as the theorem asks for."""
+    """K and (T - K) / (18 K^3), after checking the conditions of the theorem."""
     initial = checks.whole("initial", initial, 1)
     if checks.whole("budget", budget, 2) <= initial:
         raise ValueError(f"budget must be more than initial={initial}, got {budget!r}")
@@ -75,24 +76,26 @@ def _rate(budget: int, initial: int) -> tuple[int, float]:
 
 
 class InfiniteUCBE:
-    """Train `initial` random arms a step each; then always train the arm with the largest upper bound one step more.
-    Recommend the largest mean.
+    """Continues the arm with the largest upper bound, one step at a time, among a fixed number of random arms.
 
-    An arm in training is asleep: it is left out until its reward comes. Where no arm is awake (more workers than arms, all
-    failed or trained to the end), a fresh random arm is drawn rather than wait.
+    `initial` random arms are trained for one step each. Then the arm with the largest upper bound is trained for one more step,
+    again and again. The arm with the largest mean is recommended.
 
-    The defaults are the theory's, which trusts in few arms: many more arms, with a small exploration set by hand, usually find
-    better ones (say 1000 arms and 0.05 for 10,000 steps).
+    An arm in flight is skipped until its reward is told. If no arm can be trained, because there are more workers than arms or
+    all failed or are fully trained, a new random arm is drawn.
+
+    The defaults are those of the theory, which uses few arms. Many more arms with a small exploration usually find better ones,
+    such as 1000 arms and 0.05 for 10,000 steps.
 
     Args:
-        space: makes the arms.
-        budget: steps in all (T in the paper); None goes on until the study stops it, with the defaults of 10,000 steps.
-        initial: random arms to begin with (K); by default budget^alpha. Raising the budget later does not change it.
-        exploration: E of the upper bound, on rewards in [0, 1]; on others, in units of the range they lie in. By default the
-            theory's for this budget and so many arms.
-        alpha: of the default for `initial`; the theory holds below 1/5.
-        max_steps: the most steps an arm may get; None means no limit.
-        seed: of its generator.
+        space: Makes the arms.
+        budget: Total number of steps (T in the paper); None runs until the study stops it, with the defaults for 10,000 steps.
+        initial: Number of random arms at the start (K). By default budget^alpha. Raising the budget later does not change it.
+        exploration: E of the upper bound, for rewards in [0, 1]; for other rewards, in units of their range. By default the
+            theory's value for this budget and number of arms.
+        alpha: Exponent of the default of `initial`. The theory holds below 1/5.
+        max_steps: The most steps an arm may get; None means no limit.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, InfiniteUCBE, Space
     >>> search = InfiniteUCBE(Space(x=Float(0, 1)), budget=300, initial=50, exploration=0.05, seed=0)
@@ -102,6 +105,9 @@ class InfiniteUCBE:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -113,14 +119,6 @@ class InfiniteUCBE:
         max_steps: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "initial": initial,
-            "exploration": exploration,
-            "alpha": alpha,
-            "max_steps": max_steps,
-            "seed": seed,
-        }
         self.ledger = Ledger(space, budget, max_steps, seed)
         checks.between("alpha", alpha, 0, 1)
         horizon = _USUAL_BUDGET if budget is None else budget
@@ -136,15 +134,15 @@ class InfiniteUCBE:
         ledger, bounds = self.ledger, self._bounds
         if ledger.left < 1:
             return None
-        # The first K pulls, not until there are K arms: a small space may not have so many.
+        # The first K pulls, not until there are K arms: a small space may have fewer.
         first = None if ledger.spent < self.initial else bounds.first()
         arm = ledger.sample() if first is None else ledger.arms[first]
         bounds.choose(arm.id)
-        bounds.drop(arm.id)  # asleep: its own tell brings it back
+        bounds.drop(arm.id)  # in flight: it is ranked again when its reward is told
         return ledger.open(arm, 1)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         if reward is None:
             return
         arm = pull.arm.id
@@ -153,15 +151,15 @@ class InfiniteUCBE:
             self._bounds.rank(arm)
 
     def best(self) -> Arm:
-        """The largest mean among the arms that never failed, if any."""
+        """The arm with the largest mean; a failed arm only if there is no other."""
         return self.ledger.arms[self._bounds.largest_mean()]
 
     def uses_mean(self, arm: int) -> bool:
-        """Always: to the paper rewards are draws from one law."""
+        """Always: the paper treats rewards as repeated measurements of one value."""
         return True
 
     def priority(self, arm: int) -> float:
-        """The upper bound; none for an arm trained to the end."""
+        """The upper bound; -inf for an arm that is fully trained."""
         finished = self.ledger.steps[arm] == self.ledger.max_steps
         return -math.inf if finished else self._bounds.priority(arm)
 

@@ -1,4 +1,4 @@
-"""Mutant-UCB: a bandit over models that trains the promising ones on, or mutates them.
+"""Mutant-UCB: a bandit over models that continues or mutates the promising ones.
 
 Brégère and Keisler, "A Bandit Approach with Evolutionary Operators for Model Selection", algorithm 2.
 """
@@ -12,19 +12,20 @@ from typing import Any
 from .. import checks
 from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
+from .kit.phase import Phase
 from .kit.representation import strategy_repr
+from .kit.settings import remember_settings
 from .kit.upper_bounds import UpperBounds
 from .kit.upper_bounds import upper_bound as upper_bound
-from .protocol import Phase
 
 
 def linear(trained: int, max_steps: int) -> float:
-    """The paper's probability of training an arm on rather than mutating it."""
+    """The paper's probability of continuing an arm rather than mutating it."""
     return 1.0 - trained / max_steps
 
 
 def exponential(trained: int, max_steps: int) -> float:
-    """The paper's other probability: train on until just before the end."""
+    """The paper's other probability: continue until just before the end."""
     return 1.0 - math.exp(trained - max_steps)
 
 
@@ -32,20 +33,24 @@ _PROBABILITIES: dict[str, Callable[[int, int], float]] = {"linear": linear, "exp
 
 
 class MutantUCB:
-    """Train `initial` random arms a step each; then always take the arm with the largest upper bound and train it one step
-    more or, the likelier the more it was trained, mutate it. At last train the arm with the best mean to the end.
+    """Continues or mutates the arm with the largest upper bound, one step at a time.
 
-    An arm in training is asleep: it can be mutated, not trained; chosen for training, it is left out until its reward comes.
-    Where no arm can be chosen (all failed, or more workers than arms), a fresh random arm is drawn rather than wait.
+    `initial` random arms are trained for one step each. Then the arm with the largest upper bound is chosen again and again: it
+    is trained for one more step or mutated, which becomes more likely the longer it was trained. At the end the arm with the
+    best mean is fully trained.
+
+    An arm in flight can be mutated, but not trained. If it is chosen for training, it is skipped until its reward is told. If
+    no arm can be chosen, because all failed or there are more workers than arms, a new random arm is drawn.
 
     Args:
-        space: makes and mutates the arms.
-        budget: steps in all (T in the paper); None goes on until the study stops it, without the final training.
-        max_steps: the most steps an arm may get (N).
-        initial: random arms to begin with (K); by default a twentieth of the budget.
-        exploration: E of the upper bound, on rewards in [0, 1]; on others, in units of the range they lie in.
-        train_probability: of training the chosen arm on: "linear", "exponential", or a function of (trained, max_steps).
-        seed: of its generator.
+        space: Makes and mutates the arms.
+        budget: Total number of steps (T in the paper); None runs until the study stops it, without the final training.
+        max_steps: The most steps an arm may get (N).
+        initial: Number of random arms at the start (K). By default a twentieth of the budget.
+        exploration: E of the upper bound, for rewards in [0, 1]; for other rewards, in units of their range.
+        train_probability: Probability of training the chosen arm rather than mutating it: "linear", "exponential", or a
+            function of (trained, max_steps).
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, MutantUCB, Space
     >>> search = MutantUCB(Space(x=Float(0, 1)), budget=300, max_steps=5, initial=10, seed=0)
@@ -55,6 +60,9 @@ class MutantUCB:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -66,14 +74,6 @@ class MutantUCB:
         train_probability: str | Callable[[int, int], float] = "linear",
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "initial": initial,
-            "exploration": exploration,
-            "train_probability": train_probability,
-            "seed": seed,
-        }
         self.ledger = Ledger(space, budget, max_steps, seed)
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.exploration = checks.between("exploration", exploration, 0)
@@ -100,23 +100,22 @@ class MutantUCB:
         return self._finish()
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
-        arm = pull.arm.id
-        if reward is not None:
-            self._bounds.add(arm, reward)
+        settled, arm = self.ledger.settle(pull, reward), pull.arm.id
+        if settled.reward is not None:
+            self._bounds.add(arm, settled.reward)
             self._bounds.rank(arm)
-        elif arm in self.ledger.failed:
+        elif settled.failed:
             self._bounds.drop(arm)
 
     def best(self) -> Arm:
-        """The finalist once there is one; before, the largest mean among the arms that never failed, if any."""
+        """The arm of the final training; before that, the largest mean. A failed arm only if there is no other."""
         ledger = self.ledger
         if self._finalist is not None and self._finalist not in ledger.failed:
             return ledger.arms[self._finalist]
         return ledger.arms[self._bounds.largest_mean()]
 
     def _explore(self) -> Pull:
-        self._finalist = None  # there is one already where the budget was raised after the end
+        self._finalist = None  # there is one already if the budget was raised after the end
         if len(self.ledger.arms) < self.initial:
             return self._train(self.ledger.sample())
         while (arm := self._bounds.first()) is not None:
@@ -126,7 +125,7 @@ class MutantUCB:
                 return self._train(self.ledger.mutant(arm))
             if arm not in self.ledger.in_flight:
                 return self._train(self.ledger.arms[arm])
-            self._bounds.drop(arm)  # asleep: its own tell brings it back
+            self._bounds.drop(arm)  # in flight: it is ranked again when its reward is told
         return self._train(self.ledger.sample())
 
     def _mutates(self, arm: int) -> bool:
@@ -154,7 +153,7 @@ class MutantUCB:
         return self._train(ledger.arms[finalist])
 
     def priority(self, arm: int) -> float:
-        """The upper bound: trained or mutated, the arm that is chosen next needs its checkpoint."""
+        """The upper bound: the arm chosen next needs its checkpoint, whether it is trained or mutated."""
         return self._bounds.priority(arm)
 
     def plan(self) -> list[Phase]:
@@ -164,17 +163,19 @@ class MutantUCB:
         return [
             Phase("initial arms, one step each", self.initial, self.initial),
             Phase("trainings and mutants, one step each", middle, middle),
-            Phase("the best arm, trained to the end", 0, last),
+            Phase("the best arm, fully trained", 0, last),
         ]
 
     def warning(self) -> str | None:
-        """The paper's trap: with slow curves a young mutant never beats its parent's mean, and nothing is trained on."""
+        """Warns if nearly all steps went to new mutants: with slow curves a mutant never reaches the mean of its parent."""
         arms, budget = len(self.ledger.arms), self.ledger.budget
-        if budget is None or self.max_steps < 4 or arms <= max(budget / 2, self.initial):  # with N < 4 it is so on any curve
+        if (
+            budget is None or self.max_steps < 4 or arms <= max(budget / 2, self.initial)
+        ):  # with N < 4 this happens on any curve
             return None
         return (
-            f"{arms} arms for {budget} steps: mutants crowd out training, as happens when rewards rise slowly. "
-            "Make a step longer, or use a strategy that corrects for the steps still to come."
+            f"{arms} arms for {budget} steps: mutants crowd out training, as happens when rewards increase slowly. "
+            "Make a step longer, or use AdaptiveMutantUCB, which predicts how rewards will increase."
         )
 
     def state(self) -> State:

@@ -1,4 +1,4 @@
-"""Strategies by name."""
+"""Find strategies by name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SHORT_NAMES = {
     "halving": "SuccessiveHalving",
     "random": "RandomSearch",
 }
-"""Names that are shorter than those of the classes."""
+"""Short names of some strategies."""
 
 
 def strategy_classes() -> dict[str, type[Any]]:
-    """The strategies that are made of a space and settings, by class name. A `Cascade` is not: it needs children."""
+    """The strategies whose constructors take a space and settings, by class name. `Cascade` is not among them."""
     package = importlib.import_module(__package__)
     classes = {name: getattr(package, name) for name in package.__all__}
     return {
@@ -28,7 +28,7 @@ def strategy_classes() -> dict[str, type[Any]]:
 
 
 def strategy_class(name: str) -> type[Any]:
-    """The strategy with this name. Case, hyphens, underscores and spaces do not matter.
+    """The strategy class with this name. Case, hyphens, underscores and spaces are ignored.
 
     >>> strategy_class("mutant-ucb").__name__, strategy_class("random").__name__
     ('MutantUCB', 'RandomSearch')
@@ -42,7 +42,7 @@ def strategy_class(name: str) -> type[Any]:
 
 
 def strategy_factory(strategy: str | Callable[..., Strategy]) -> Callable[..., Strategy]:
-    """What makes a strategy from a space and settings: a class by its name, or what was given."""
+    """A function that makes a strategy from a space and settings: a class, found by its name if a name is given."""
     if isinstance(strategy, str):
         return strategy_class(strategy)
     if not callable(strategy):

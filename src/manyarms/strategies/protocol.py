@@ -2,97 +2,100 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
+from .kit.phase import Phase
 
 
 class Strategy(Protocol):
-    """Chooses which arms to pull, from the rewards seen so far; larger is better.
+    """Chooses which arms to pull, from the rewards so far. Larger rewards are better.
 
-    Many pulls may be in flight and are told in any order. An `ask` that gives None changes nothing.
+    Many pulls may be in flight, and are told in any order. An `ask` that returns None changes nothing.
     """
 
     def ask(self) -> Pull | None:
-        """The next pull to start; None while it must wait for a reward, or is done."""
+        """The next pull to start. None means that it must wait for a reward or, with nothing in flight, that it is done."""
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        """Learn the reward of a pull, a finite number; None means the pull failed. Told twice, it changes nothing."""
+        """Learn the reward of a pull, a finite number; None means that the pull failed. A repeated result changes nothing."""
 
     def best(self) -> Arm:
-        """The arm it would recommend now; `NoResult` if no pull has succeeded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """A part of what a strategy will do: at most `arms` new arms and `steps` steps; None where that is open."""
-
-    name: str
-    arms: int | None
-    steps: int | None
+        """The arm to recommend now. Raises `NoResult` if no pull has succeeded."""
 
 
 class ExtendedStrategy(Strategy, Protocol):
-    """What the library's own strategies offer beyond the three methods.
+    """What the built-in strategies offer beyond the three methods.
 
-    One that is not made of a space and its settings alone also has `restart(**changed)`, which does what the function does.
-    One that takes rewards for repeated measurements of one value also has `uses_mean(arm)`.
+    A strategy whose constructor takes more than a space and its settings also has a method `fresh_copy(**changes)`. A strategy
+    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`.
 
     Attributes:
-        ledger: its space, seed, budget and counts. Setting `ledger.budget` makes it go on to another total.
-        settings: the keyword arguments as they were given, so that the same strategy can be made again.
+        ledger: Its space, seed, budget and counts. Setting `ledger.budget` changes the total number of steps.
+        settings: The keyword arguments as given, from which `fresh_copy` makes the same strategy again.
     """
 
     ledger: Ledger
     settings: dict[str, Any]
 
     def priority(self, arm: int) -> float:
-        """How likely the arm is to be pulled again, on any scale: who keeps a checkpoint when disk is short."""
+        """How likely the arm is to be pulled again, on any scale. If disk space is short, its checkpoint is kept longer."""
 
     def plan(self) -> list[Phase]:
-        """What will be spent where."""
+        """How the budget will be spent."""
 
     def warning(self) -> str | None:
-        """What the user should know about how the search goes."""
+        """What the user should know about the search; None if there is nothing."""
 
     def state(self) -> State:
-        """All it knows, its generator included."""
+        """The whole state, including the random generator."""
 
     def load(self, state: State) -> None:
-        """Be in the state that another strategy with the same arguments gave."""
+        """Restore a state that a strategy with the same arguments returned."""
 
 
-def restart(strategy: ExtendedStrategy, **changed: Any) -> None:
-    """Put a strategy back to its beginning, with some settings changed."""
-    if hasattr(strategy, "restart"):  # it is made of more than a space and settings
-        strategy.restart(**changed)
-        return
-    type(strategy).__init__(strategy, strategy.ledger.space, **{**strategy.settings, **changed})  # type: ignore[call-arg]
+def fresh_copy(strategy: ExtendedStrategy, **changes: Any) -> ExtendedStrategy:
+    """A new strategy with the same space and settings, except for the changes. It knows nothing of the original's pulls.
+
+    >>> from manyarms import Float, RandomSearch, Space
+    >>> fresh_copy(RandomSearch(Space(x=Float(0, 1)), budget=20, seed=0), seed=1)
+    RandomSearch(Space(x=Float(0, 1)), budget=20, max_steps=1, seed=1)
+    """
+    if hasattr(strategy, "fresh_copy"):  # its constructor takes more than a space and settings
+        return cast(ExtendedStrategy, strategy.fresh_copy(**changes))
+    make: Any = type(strategy)
+    return cast(ExtendedStrategy, make(strategy.ledger.space, **{**strategy.settings, **changes}))
+
+
+def restart(strategy: ExtendedStrategy, **changes: Any) -> None:
+    """Deprecated: use `fresh_copy`, which leaves the strategy alone."""
+    fresh = fresh_copy(strategy, **changes)
+    vars(strategy).clear()
+    vars(strategy).update(vars(fresh))
 
 
 def uses_mean(strategy: Strategy, arm: int) -> bool:
-    """Whether the arm is worth the mean of its rewards, which are repeated measurements of one value, and not the best one.
+    """Whether an arm is valued by the mean of its rewards, because they are repeated measurements of one value.
 
-    False where the strategy does not say: rewards are then points of a learning curve.
+    False if the strategy has no `uses_mean`: rewards are then points of a learning curve, and the best one counts.
     """
-    says = getattr(strategy, "uses_mean", None)
-    return bool(says(arm)) if says is not None else False
+    method = getattr(strategy, "uses_mean", None)
+    return bool(method(arm)) if method is not None else False
 
 
 def is_built_in(part: Any) -> bool:
-    """Whether a strategy or picker is one of the library's, and not the user's own."""
+    """Whether a strategy or picker is part of the library, and not the user's own."""
     return type(part).__module__.startswith(f"{__package__}.")
 
 
 def kind_of(part: Any) -> str:
-    """The name of the class of a strategy or picker, in full where it is not one of the library's."""
+    """The name of the class of a strategy or picker, with its module if it is not part of the library."""
     kind = type(part)
     return kind.__name__ if is_built_in(part) else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def extended(strategy: Strategy) -> ExtendedStrategy | None:
-    """The strategy as a `ExtendedStrategy` one; None if it has only ask, tell and best."""
+    """The strategy as an `ExtendedStrategy`; None if it lacks one of the attributes."""
     names = ("ledger", "settings", "priority", "plan", "warning", "state", "load")
     return cast(ExtendedStrategy, strategy) if all(hasattr(strategy, name) for name in names) else None

@@ -1,4 +1,4 @@
-"""Random search: every arm is random and gets a whole training."""
+"""Random search: every arm is random and fully trained."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
-from ..errors import NoResult
-from .kit.ledger import Ledger, State
+from .kit.ledger import Ledger, State, check_one_training
+from .kit.phase import Phase
+from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
-from .protocol import Phase
+from .kit.settings import remember_settings
 
 
 class RandomSearch:
-    """Draw budget / max_steps arms at random and train each to the end, in one pull.
+    """Draws budget / max_steps random arms and trains each fully, in one pull.
 
     Args:
-        space: makes the arms.
-        budget: steps in all; None goes on until the study stops it.
-        max_steps: steps of each arm.
-        seed: of its generator.
+        space: Makes the arms.
+        budget: Total number of steps; None runs until the study stops it.
+        max_steps: Steps of each arm.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, RandomSearch, Space
     >>> search = RandomSearch(Space(x=Float(0, 1)), budget=1000, max_steps=10, seed=0)
@@ -29,13 +30,14 @@ class RandomSearch:
     0.3
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(self, space: Any, *, budget: int | None = None, max_steps: int = 1, seed: int | None = None) -> None:
-        self.settings = {"budget": budget, "max_steps": max_steps, "seed": seed}
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.ledger = Ledger(space, budget, max_steps, seed)
-        if budget is not None and budget < max_steps:
-            raise ValueError(f"budget must be at least {max_steps}, one whole training of max_steps, got {budget}")
-        self._best: tuple[int, float] | None = None
+        check_one_training(budget, max_steps)
+        self._standings = Standings(self.ledger)
 
     def ask(self) -> Pull | None:
         if self.ledger.left < self.max_steps:
@@ -43,14 +45,13 @@ class RandomSearch:
         return self.ledger.open(self.ledger.sample(), self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
-        if reward is not None and (self._best is None or reward > self._best[1]):
-            self._best = pull.arm.id, reward
+        settled = self.ledger.settle(pull, reward)
+        if not settled.repeated:
+            self._standings.tell(pull.arm.id, settled.reward)
 
     def best(self) -> Arm:
-        if self._best is None:
-            raise NoResult("no pull has succeeded yet")
-        return self.ledger.arms[self._best[0]]
+        """The arm with the best reward."""
+        return self._standings.best()
 
     def priority(self, arm: int) -> float:
         return 0.0  # no arm is pulled twice
@@ -58,16 +59,16 @@ class RandomSearch:
     def plan(self) -> list[Phase]:
         budget = self.ledger.budget
         arms = None if budget is None else budget // self.max_steps
-        return [Phase("random arms, each trained to the end", arms, None if arms is None else arms * self.max_steps)]
+        return [Phase("random arms, each fully trained", arms, None if arms is None else arms * self.max_steps)]
 
     def warning(self) -> str | None:
         return None
 
     def state(self) -> State:
-        return {"ledger": self.ledger.state(), "best": self._best}
+        return {"ledger": self.ledger.state(), "standings": self._standings.state()}
 
     def load(self, state: State) -> None:
         self.ledger.load(state["ledger"])
-        self._best = state["best"] and tuple(state["best"])
+        self._standings.load(state["standings"])
 
     __repr__ = strategy_repr

@@ -1,4 +1,4 @@
-"""A steady-state evolutionary algorithm: the Mutant-UCB paper's baseline, section 5.2."""
+"""A steady-state evolutionary algorithm: the baseline of the Mutant-UCB paper, section 5.2."""
 
 from __future__ import annotations
 
@@ -13,33 +13,39 @@ from .. import checks
 from ..core import Arm, Pull
 from .kit.entries import Entry, pack, unpack
 from .kit.ledger import Ledger, State
+from .kit.phase import Phase
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
-from .protocol import Phase
+from .kit.settings import remember_settings
 
 
 def winner(population: Sequence[Entry], size: int, rng: np.random.Generator, rival: int | None = None) -> int:
-    """The place of the best of `size` members drawn at random, with replacement, from all but the rival's place."""
+    """The position of the best of `size` members drawn at random, with replacement, from all but the rival."""
     others = len(population) - (rival is not None)
     drawn = (int(rng.random() * others) for _ in range(size))
     return max((place + (rival is not None and place >= rival) for place in drawn), key=lambda place: population[place])
 
 
 class SteadyStateEA:
-    """Train a population of random arms; then, whenever a worker is free, cross two of its members and mutate the child, which
-    takes the place of the worst member if it is better. Every arm is trained to the end, in one pull.
+    """Keeps a population of good arms, and makes new arms by crossing and mutating its members.
 
-    Parents win a tournament each and have two children. While fewer arms are told than parents are needed (more workers than
-    members, or failures), a random arm is drawn rather than wait; a first arm that failed is replaced by another.
+    A population of random arms is trained first. Then, whenever a worker is free, two members are crossed and the child is
+    mutated. The child replaces the worst member if it is better. Every arm is fully trained in one pull.
+
+    Each parent is the winner of a tournament, and each pair of parents has two children. If there are not enough rewards yet to
+    choose parents, because of failures or more workers than members, a random arm is drawn. A failed arm of the first
+    population is replaced.
 
     Args:
-        space: makes, mutates and crosses the arms.
-        budget: steps in all, enough to train the population; None goes on until the study stops it.
-        max_steps: steps of each arm.
-        population: its size (K_EA in the paper); by default the square root of how many arms the budget trains.
-        mutation_only: mutate one parent and cross none, as in spaces without `crossover`.
-        tournament: members drawn to choose a parent, the best of them: 1 chooses evenly, more prefers the better.
-        seed: of its generator.
+        space: Makes, mutates and crosses the arms.
+        budget: Total number of steps, enough to train the population; None runs until the study stops it.
+        max_steps: Steps of each arm.
+        population: Size of the population (K_EA in the paper). By default the square root of the number of arms that the budget
+            covers.
+        mutation_only: Mutate one parent instead of crossing two. Needed for spaces without `crossover`.
+        tournament: Number of members drawn to choose a parent, the best of them. With 1 all are equally likely; larger values
+            prefer better members.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, Space, SteadyStateEA
     >>> search = SteadyStateEA(Space(x=Float(0, 1), y=Float(0, 1)), budget=1000, max_steps=10, seed=0)
@@ -49,6 +55,9 @@ class SteadyStateEA:
     {'x': 0.3, 'y': 0.6}
     """
 
+    settings: dict[str, Any]
+
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -60,19 +69,13 @@ class SteadyStateEA:
         tournament: int = 2,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "population": population,
-            "mutation_only": mutation_only,
-            "tournament": tournament,
-            "seed": seed,
-        }
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.ledger = Ledger(space, budget, max_steps, seed)
         self._parents = 1 if checks.flag("mutation_only", mutation_only) else 2
         if not mutation_only and not callable(getattr(self.ledger.space, "crossover", None)):
-            raise ValueError(f"space must have crossover(a, b, rng), or mutation_only be True; got {space!r} without crossover")
+            raise ValueError(
+                f"space must have crossover(a, b, rng), or mutation_only must be True; got {space!r} without crossover"
+            )
         self.tournament = checks.whole("tournament", tournament, 1)
         if population is None:
             self.population = 20 if budget is None else max(2, math.isqrt(budget // max_steps))
@@ -85,7 +88,7 @@ class SteadyStateEA:
                 f"max_steps={max_steps} each; got {budget}"
             )
         self._members: list[Entry] = []  # a heap with the worst first
-        self._second: tuple[int, int] | None = None  # the parents of a second child still to be made
+        self._second: tuple[int, int] | None = None  # the parents of a second child that is not made yet
         self._standings = Standings(self.ledger)
 
     def ask(self) -> Pull | None:
@@ -97,7 +100,7 @@ class SteadyStateEA:
         return ledger.open(arm, self.max_steps)
 
     def tell(self, pull: Pull, reward: float | None) -> None:
-        reward = self.ledger.settle(pull, reward)
+        reward = self.ledger.settle(pull, reward).reward
         if reward is None:
             return
         self._standings.tell(pull.arm.id, reward)
@@ -108,7 +111,7 @@ class SteadyStateEA:
             heapreplace(self._members, member)
 
     def best(self) -> Arm:
-        """The arm with the largest reward."""
+        """The arm with the best reward."""
         return self._standings.best()
 
     def _child(self) -> Arm:
@@ -125,25 +128,25 @@ class SteadyStateEA:
         return ledger.crossed(a, b)
 
     def priority(self, arm: int) -> float:
-        """The better the higher: no arm is trained on, but the members are the best, and a child may begin from their state."""
+        """Larger for better arms. No arm is pulled twice, but a child may start from the state of a parent."""
         return self._standings.priority(arm, again=False)
 
     def plan(self) -> list[Phase]:
         budget, first = self.ledger.budget, self.population * self.max_steps
         children = None if budget is None else budget // self.max_steps - self.population
         return [
-            Phase("the first population, each arm trained to the end", self.population, first),
-            Phase("children, each trained to the end", children, None if children is None else children * self.max_steps),
+            Phase("the first population, each arm fully trained", self.population, first),
+            Phase("children, each fully trained", children, None if children is None else children * self.max_steps),
         ]
 
     def warning(self) -> str | None:
-        """Evolution takes many more arms than its population."""
+        """Warns if the first population takes more than half of the budget."""
         budget = self.ledger.budget
         if budget is None or self.population <= 2 or 2 * self.population * self.max_steps <= budget:
             return None
         return (
-            f"the first population of {self.population} random arms takes most of the {budget // self.max_steps} arms that the "
-            "budget trains: make it smaller, so that more are bred."
+            f"The first population of {self.population} random arms takes most of the {budget // self.max_steps} arms that the "
+            "budget covers. Use a smaller population, so that more children are made."
         )
 
     def state(self) -> State:

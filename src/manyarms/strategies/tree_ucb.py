@@ -1,4 +1,4 @@
-"""TreeUCB: a bandit on the unit cube that treats the leaves of a regression tree as its arms.
+"""TreeUCB: a bandit on the unit cube whose arms are the leaves of a regression tree.
 
 Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", algorithm 3.
 """
@@ -6,16 +6,13 @@ Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Netwo
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from .. import checks
-from ..core import Arm, Pull
-from .cube.partition import Floats, Region
+from .cube.cube_strategy import CubeStrategy
 from .cube.regression_tree import RegressionTree
-from .cube.rounds import Rounds
-from .kit.ledger import State
-from .kit.representation import strategy_repr
-from .protocol import Phase
+from .kit.settings import remember_settings
 
 
 def tree_confidence(t: int, v: float) -> float:
@@ -23,24 +20,26 @@ def tree_confidence(t: int, v: float) -> float:
     return v * math.sqrt(math.log(t))
 
 
-class TreeUCB:
-    """Draw each arm at random from the leaf of a regression tree with the largest upper bound, mean + v sqrt(ln t) / sqrt(n),
-    and train it to the end; then split its leaf while that makes the rewards in it more alike.
+class TreeUCB(CubeStrategy):
+    """Draws each arm from the leaf of a regression tree with the largest upper bound, and splits leaves whose rewards differ.
+
+    Each arm is drawn uniformly from its leaf and fully trained. The upper bound of a leaf with n pulls is
+    mean + v sqrt(ln t) / sqrt(n) in round t. A leaf is split while that makes the rewards within it more alike.
 
     Args:
-        space: makes the arms; it must encode.
-        budget: steps in all; None goes on until the study stops it.
-        max_steps: steps of each arm.
-        v: how much the bound is above the mean.
-        eta: a leaf is split while this lowers the mean absolute error about its mean by so much.
-        min_leaf: the fewest rewards a leaf may have. With 1, as in the paper, all bounds are equally far above the means, and
-            the search is greedy: often worse than random.
-        min_split: the fewest rewards a leaf must have to be split; by default 5 `min_leaf`. With 2 `min_leaf`, the least,
-            leaves are split as soon as they can: all hold about as many, so that their bounds are about as far above the means,
-            and the search is greedy again.
-        refit: grow another tree from all rewards after each, as the paper says, instead of growing on the one there is; the
-            time that takes grows with the arms. "doubling" does so whenever there are twice as many rewards.
-        seed: of its generator.
+        space: Makes the arms; it must encode its configs.
+        budget: Total number of steps; None runs until the study stops it.
+        max_steps: Steps of each arm.
+        v: Factor of the bonus in the upper bound.
+        min_gain: A leaf is split while this lowers the mean absolute error about its mean by at least so much (eta in the
+            paper).
+        min_leaf: The fewest rewards a leaf may have. With 1, as in the paper, all bonuses are equal, and the search is greedy:
+            often worse than random search.
+        min_split: The fewest rewards a leaf must have to be split; 5 `min_leaf` by default. With 2 `min_leaf`, the smallest
+            value allowed, all leaves have about the same number of rewards, so that the search is greedy again.
+        refit: True grows a new tree from all rewards after each reward, as in the paper; this takes more time the more arms
+            there are. "doubling" does so whenever the number of rewards has doubled. False only grows the tree further.
+        seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import Float, Space, TreeUCB
     >>> search = TreeUCB(Space(x=Float(0, 1)), budget=200, seed=0)
@@ -50,6 +49,7 @@ class TreeUCB:
     0.3
     """
 
+    @remember_settings
     def __init__(
         self,
         space: Any,
@@ -57,62 +57,15 @@ class TreeUCB:
         budget: int | None = None,
         max_steps: int = 1,
         v: float = 0.1,
-        eta: float = 1e-4,
+        min_gain: float = 1e-4,
         min_leaf: int = 3,
         min_split: int | None = None,
         refit: bool | str = False,
         seed: int | None = None,
     ) -> None:
-        self.settings = {
-            "budget": budget,
-            "max_steps": max_steps,
-            "v": v,
-            "eta": eta,
-            "min_leaf": min_leaf,
-            "min_split": min_split,
-            "refit": refit,
-            "seed": seed,
-        }
         self.v = checks.between("v", v, 0)
-        self._rounds = Rounds(space, budget, max_steps, seed)
-        self.ledger, self.max_steps = self._rounds.ledger, max_steps
-        self._tree = RegressionTree(self._rounds.partition, eta, min_leaf, min_split, refit)
+        tree = partial(RegressionTree, min_gain=min_gain, min_leaf=min_leaf, min_split=min_split, refit=refit)
+        super().__init__(space, budget, max_steps, seed, tree)
 
-    def ask(self) -> Pull | None:
-        if self.ledger.left < self.max_steps:
-            return None
-        return self._rounds.play(tree_confidence(self._rounds.number, self.v), self.max_steps)
-
-    def tell(self, pull: Pull, reward: float | None) -> None:
-        if self._rounds.settle(pull, reward):
-            self._tree.learn(pull.arm.id, self.ledger.rng)
-
-    def best(self) -> Arm:
-        """The arm with the largest reward."""
-        return self._rounds.best()
-
-    def regions(self) -> list[Region]:
-        """The leaves as they are now, with the bounds of the next round."""
-        return self._rounds.partition.regions(tree_confidence(self._rounds.number, self.v))
-
-    def observations(self) -> tuple[Floats, Floats]:
-        """Where on the unit cube each arm is, and its reward from 0 to 1: NaN in flight, the worst so far where it failed."""
-        return self._rounds.partition.points.all.copy(), self._rounds.partition.values.all.copy()
-
-    def priority(self, arm: int) -> float:
-        return self._rounds.priority(arm)
-
-    def plan(self) -> list[Phase]:
-        return [self._rounds.whole_trainings()]
-
-    def warning(self) -> str | None:
-        return None
-
-    def state(self) -> State:
-        return {**self._rounds.state(), **self._tree.state()}
-
-    def load(self, state: State) -> None:
-        self._rounds.load(state)
-        self._tree.load(state)
-
-    __repr__ = strategy_repr
+    def _beta(self, steps: int) -> float:
+        return tree_confidence(self._round, self.v)

@@ -1,18 +1,17 @@
-"""Checks of the arguments of `Study`, `Study.optimize` and `tune`: made before anything is written or started."""
+"""Checks the arguments of `Study`, `Study.optimize` and `tune`, before anything is written or started."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .. import checks
+from ..budget import Budget
 from ..checkpoints import Checkpoints
-from ..errors import ManyarmsWarning
 from ..runners import InlineRunner, ProcessRunner, Runner
-from ..runners.execute import Function, takes_config
+from ..runners.execute import Function
 from ..runners.pull_limit import REMAINING
 from ..strategies import extended
 
@@ -20,7 +19,7 @@ _RUNNER = ("start", "submit", "collect", "now", "close")
 
 
 def check_strategy(strategy: Any) -> None:
-    """Refuse what is no strategy, and one that was used already."""
+    """Raise an error if it is not a strategy, or if it was used before."""
     if isinstance(strategy, type):
         raise TypeError(f"strategy must be an object such as {strategy.__name__}(space, ...), got the class itself")
     missing = [name for name in ("ask", "tell", "best") if not callable(getattr(strategy, name, None))]
@@ -28,30 +27,39 @@ def check_strategy(strategy: Any) -> None:
         raise TypeError(f"strategy must have the methods ask, tell and best, got {strategy!r} without {missing[0]}")
     known = extended(strategy)
     if known is not None and known.ledger.arms:
-        raise ValueError("strategy must be fresh, got one that was asked already")
+        raise ValueError("strategy must be a new one, got one that was asked already")
 
 
 def check_checkpoints(checkpoints: Any) -> None:
-    """Refuse what is neither `Checkpoints`, nor the path of a directory, nor None."""
+    """Raise an error unless it is `Checkpoints`, the path of a directory, or None."""
     if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
         if not isinstance(checkpoints, (str, os.PathLike)):
             raise TypeError(f"checkpoints must be a directory, ma.Checkpoints(...) or None, got {checkpoints!r}")
         checks.path("checkpoints", checkpoints)
 
 
-def warn_about_steps(function: Function, max_steps: int | None) -> None:
-    """Warn where the function cannot train in slices, though `max_steps` asks for it."""
-    if takes_config(function) and max_steps is not None and max_steps > 1:
-        warnings.warn(
-            f"train(config) does not see start and stop, so each of up to max_steps={max_steps} pulls of an arm is the whole "
-            "training again: use max_steps=1, or train(pull)",
-            ManyarmsWarning,
-            stacklevel=3,
-        )
+def check_study(
+    strategy: Any,
+    checkpoints: Any,
+    direction: Any,
+    bounds: Any,
+    budget: Budget | str | None,
+    origin: Any,
+) -> tuple[Budget | None, tuple[float, float] | None]:
+    """Check the arguments of `Study`. Returns the budget as limits, and the bounds."""
+    check_strategy(strategy)
+    check_checkpoints(checkpoints)
+    checks.one_of("direction", direction, ("maximize", "minimize"))
+    limits = None if budget is None else Budget.of(budget)
+    if limits is not None and limits.steps is not None:
+        raise ValueError("budget of a Study must be in seconds or cost: give the number of steps to the strategy")
+    if origin is not None and not isinstance(origin, Mapping):
+        raise TypeError(f"origin must be a dict or None, got {origin!r}")
+    return limits, None if bounds is None else checks.interval("bounds", bounds)
 
 
 def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | None) -> None:
-    """Refuse `pull_timeout="remaining"` where there is no time limit of which anything could remain."""
+    """Raise an error for `pull_timeout="remaining"` if the search has no time limit."""
     if pull_timeout == REMAINING and timeout is None and time_budget is None:
         raise ValueError(
             f"pull_timeout must be seconds where the search has no time limit, got {REMAINING!r}: "
@@ -61,12 +69,13 @@ def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | 
 
 @dataclass(frozen=True, slots=True)
 class RunArguments:
-    """The arguments of `Study.optimize`, checked.
+    """The checked arguments of `Study.optimize`.
 
     Attributes:
         limit: Seconds after which no more pulls are started; None means no limit.
-        verbose: What is shown: 0, 1 or 2.
-        runner: Where pulls run.
+        verbose: How much is shown: 0, 1 or 2.
+        runner: Runs the pulls.
+        finish: Whether Ctrl-C waits for the pulls in flight.
     """
 
     limit: float | None
@@ -93,10 +102,12 @@ def run_arguments(
     runner: Runner | None,
     finish: bool,
 ) -> RunArguments:
-    """Check the arguments of `Study.optimize`; each error names one."""
+    """Check the arguments of `Study.optimize`. Each error names one argument."""
     checks.function("function", function, "pull")
-    own = ProcessRunner(workers, pull_timeout, resources)  # it checks these three; processes start with the first pull
+    own = ProcessRunner(workers, pull_timeout, resources)  # checks these arguments; processes start with the first pull
     alone = workers == 1 and pull_timeout is None and resources is None
+    if runner is not None and not alone:
+        raise _ignored_by_runner(workers, pull_timeout, resources)
     return RunArguments(
         limit=None if timeout is None else checks.seconds("timeout", timeout),
         retries=checks.whole("retries", retries, 0),
@@ -109,9 +120,16 @@ def run_arguments(
 
 
 def check_function(function: Function, runner: Runner) -> None:
-    """Refuse a function that the worker processes of this runner cannot get."""
+    """Raise an error if the function cannot be sent to the worker processes of this runner."""
     if isinstance(runner, ProcessRunner):
         runner.check(function)
+
+
+def _ignored_by_runner(workers: int, pull_timeout: Any, resources: Any) -> ValueError:
+    """The error for arguments that a given runner would ignore; it names the first of them."""
+    given = {"workers": workers if workers != 1 else None, "pull_timeout": pull_timeout, "resources": resources}
+    name, value = next((name, value) for name, value in given.items() if value is not None)
+    return ValueError(f"{name} cannot be combined with runner, got {value!r}: set it on the runner, or leave out runner")
 
 
 def _checked_verbose(verbose: Any) -> int:

@@ -1,4 +1,4 @@
-"""What a journal adds up to: the same whether its events are counted as they happen or read back."""
+"""Counts the events of a journal. The result is the same whether they are counted as they happen or read back."""
 
 from __future__ import annotations
 
@@ -8,39 +8,37 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from ..checkpoints.names import is_name, is_unsaved, unsaved_name
-from ..core import Arm, Outcome, Pull
+from ..core import Arm, Pull, sign_of
 from ..journal import Event
 
 Part = TypeVar("Part", int, str)
 
-_NOTED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
-"""The fields of an outcome that are written as they are, where they say anything."""
-
 
 @lru_cache(maxsize=4096)
 def _shared(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """One tuple for all arms that stopped at the same steps or have the same metrics, as most do, to save memory."""
+    """One tuple shared by all arms that stopped at the same steps or have the same metrics, to save memory."""
     return parts
 
 
 @dataclass(slots=True)
 class ArmRecord:
-    """What is known of one arm.
+    """The counts of one arm.
 
     Attributes:
-        stops: where its told pulls ended, in steps.
-        reward: of its last told pull, as the user returned it.
-        failed: its last pull failed.
-        checkpoint: the name of what it saved last; None if it saves nothing.
-        born_at: how many steps its parent had when it was made.
-        inherited: its first pull used its parent's saved state.
-        seconds: Time that its pulls took, failed ones included.
-        checkpoint_bytes: Size of what it saved last; None if that is not known.
-        metric_names, metric_values: The metrics of its last told pull.
+        arm: The arm.
+        stops: The steps at which its successful pulls ended.
+        reward: The reward of its last successful pull, as the function returned it.
+        failed: Whether its last pull failed.
+        checkpoint: The name of its newest checkpoint; None if it saves nothing.
+        born_at: Number of steps that its parent had been trained when this arm was created.
+        inherited: Whether its first pull used its parent's saved state.
+        seconds: Time that its pulls took, including failed ones.
+        checkpoint_bytes: Size of its newest checkpoint; None if that is not known.
+        metric_names, metric_values: The metrics of its last successful pull.
         total: The sum of its rewards.
-        best_reward: The best of its rewards; of equal ones the last.
-        best_step: The step at which it got that one.
-        best_checkpoint: The name of what it saved there; None if it saved nothing.
+        best_reward: The best of its rewards.
+        best_step: The step of the best reward; the last one if several are equal.
+        best_checkpoint: The name of the checkpoint at that step; None if it saved nothing.
     """
 
     arm: Arm
@@ -61,12 +59,12 @@ class ArmRecord:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The metrics of its last told pull, by name."""
+        """The metrics of its last successful pull, by name."""
         return dict(zip(self.metric_names, self.metric_values, strict=True))
 
     @property
     def steps(self) -> int:
-        """How many steps it was trained."""
+        """Number of steps that the arm was trained."""
         return self.stops[-1] if self.stops else 0
 
     @property
@@ -74,10 +72,20 @@ class ArmRecord:
         """The mean of its rewards."""
         return self.total / len(self.stops) if self.stops else None
 
+    def best_state(self, by_mean: bool) -> tuple[str | None, int]:
+        """The checkpoint with the arm's best state, and its step; the newest one if nothing was saved at the best step.
+
+        Args:
+            by_mean: The rewards are repeated measurements of one value, so that the newest state is the best one.
+        """
+        if by_mean or self.best_checkpoint is None:
+            return self.checkpoint, self.steps
+        return self.best_checkpoint, self.best_step
+
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A pull that was asked for and not yet told, the checkpoints it may load, and the best one of its arm so far."""
+    """A pull that was asked for and has not ended, the checkpoints it may load, and the best one of its arm so far."""
 
     pull: Pull
     previous: str | None
@@ -86,25 +94,27 @@ class InFlight:
 
 
 class Counts:
-    """Counts of a study, kept up by its events.
+    """The counts of a study, updated event by event.
 
     Args:
-        direction: "maximize" or "minimize": which rewards are better.
+        direction: "maximize" or "minimize".
 
     Attributes:
-        events: how many were counted.
-        steps: spent by pulls that were told or failed.
-        seconds, cost, retrained: taken by those pulls; `retrained` in steps.
-        pulls: how many were told.
-        reasons: of the failed ones, counted.
-        arms: by id.
-        in_flight: by arm, in the order they were asked for.
-        budget: The newest limits that were set after the beginning: "budget" in steps, "seconds" and "cost". None if none
-            were; the study's first are in the header.
+        events: Number of events.
+        steps: Steps spent by pulls that ended, including failed ones.
+        seconds: Time spent by those pulls.
+        cost: Cost of those pulls.
+        retrained: Steps that were trained again because a checkpoint was lost.
+        pulls: Number of successful pulls.
+        reasons: How often pulls failed for each reason.
+        arms: The record of each arm, by id.
+        in_flight: The pulls in flight, by arm, in the order in which they were asked for.
+        budget: The newest limits, if they were changed after the study was created: "budget" in steps, "seconds" and "cost".
+            Otherwise None, and the header of the study has the limits.
     """
 
     def __init__(self, direction: str) -> None:
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._sign = sign_of(direction)
         self.events = 0
         self.steps = 0
         self.seconds = 0.0
@@ -118,7 +128,7 @@ class Counts:
 
     @property
     def failures(self) -> int:
-        """How many pulls failed."""
+        """Number of failed pulls."""
         return self.reasons.total()
 
     def __repr__(self) -> str:
@@ -127,7 +137,7 @@ class Counts:
         return f"Counts(arms={arms}, {totals}, in_flight={running})"
 
     def count(self, event: Event, arm: Arm | None = None) -> None:
-        """Count one event; `arm` saves making the arm of an asked pull again."""
+        """Count one event. If `arm` is given, it is used as the arm of an asked pull instead of a new one."""
         self.events += 1
         if event.kind == "asked":
             self._asked(event, arm)
@@ -169,33 +179,33 @@ class Counts:
         record.inherited = record.inherited or data.get("inherited", False)
         record.checkpoint = name = data.get("checkpoint")
         if "unsaved" in data or (name is not None and not is_name(name)):
-            record.checkpoint = unsaved_name(event.arm, event.stop)  # never there: it will be trained again if needed
+            record.checkpoint = unsaved_name(event.arm, event.stop)  # no such file: the state is trained again if it is needed
         record.checkpoint_bytes = data.get("checkpoint_bytes")
         metrics = data.get("metrics", {})
         record.metric_names, record.metric_values = _shared(tuple(metrics)), tuple(metrics.values())
         self._compare(record, event.reward)
 
     def _compare(self, record: ArmRecord, reward: float | None) -> None:
-        """Note where the arm was best."""
-        if reward is None:  # in no journal that a study wrote
+        """Update the best reward of the arm."""
+        if reward is None:  # no study writes such an event
             return
         record.total += reward
         if record.best_reward is None or self._sign * reward >= self._sign * record.best_reward:
             record.best_reward, record.best_step, record.best_checkpoint = reward, record.steps, record.checkpoint
 
     def needed(self) -> set[str]:
-        """The checkpoints that may be loaded again: each arm's last and best, and what the pulls in flight began from."""
+        """The checkpoints that may be loaded again: the newest and best one of each arm, and those that pulls in flight use."""
         names = {name for record in self.arms.values() for name in (record.checkpoint, record.best_checkpoint)}
         for flight in self.in_flight.values():
             names |= {flight.previous, flight.parent}
         return {name for name in names if name is not None}
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Reset all counts."""
         self.load(Counts("maximize").state(), [])  # the direction is not part of it
 
     def state(self) -> dict[str, Any]:
-        """The counts as JSON; the arms' configs are the strategy's to keep."""
+        """The counts as JSON, without the configs of the arms, which the strategy has."""
         return {
             "totals": [self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls],
             "reasons": dict(self.reasons),
@@ -205,7 +215,7 @@ class Counts:
         }
 
     def load(self, state: dict[str, Any], arms: list[Arm]) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         self.events, self.steps, self.seconds, self.cost, self.retrained, self.pulls = state["totals"]
         self.reasons = Counter(state["reasons"])
         self.budget = state["budget"]
@@ -227,7 +237,7 @@ def _row(record: ArmRecord) -> list[Any]:
 
 
 def _record(arm: Arm, row: list[Any]) -> ArmRecord:
-    """The record that `_row` wrote; an older row, which is shorter, is a `ValueError`, so that the journal is read instead."""
+    """The record that `_row` wrote. An older, shorter row raises a `ValueError`, so that the journal is replayed instead."""
     stops, reward, failed, checkpoint, born_at, inherited, seconds, size, names, values, *best = row
     total, best_reward, best_step, best_checkpoint = best
     return ArmRecord(
@@ -250,36 +260,7 @@ def _record(arm: Arm, row: list[Any]) -> ArmRecord:
 
 
 def _check_name(name: str | None) -> str | None:
-    """Refuse a snapshot with a name that no study gives to a checkpoint."""
+    """Raise an error if the name is not one that a study gives to a checkpoint."""
     if name is not None and not is_name(name) and not is_unsaved(name):
-        raise ValueError(f"no study calls a checkpoint {name!r:.100}")
+        raise ValueError(f"{name!r:.100} is not the name of a checkpoint")
     return name
-
-
-def asked_event(pull: Pull, config: Any, is_new: bool) -> Event:
-    """The entry for a pull that was asked for; `config` as JSON, written with an arm's first pull only."""
-    data: dict[str, Any] = {"config": config} if is_new else {}
-    if is_new and pull.arm.parents:
-        data["parents"] = list(pull.arm.parents)
-    return Event("asked", pull.arm.id, pull.start, pull.stop, data=data)
-
-
-def ended_event(outcome: Outcome) -> Event:
-    """The entry for a pull that ended."""
-    data: dict[str, Any] = {}
-    for name in _NOTED:
-        if value := getattr(outcome, name):
-            data[name] = value
-    if outcome.attempts > 1:
-        data["attempts"] = outcome.attempts
-    if outcome.checkpoint and outcome.size:
-        data["checkpoint_bytes"] = outcome.size
-    if outcome.metrics:
-        data["metrics"] = dict(outcome.metrics)
-    if outcome.attributes:
-        data["attributes"] = dict(outcome.attributes)
-    if outcome.curve:
-        data["curve"] = list(outcome.curve)
-    kind = "failed" if outcome.reward is None else "told"
-    pull = outcome.pull
-    return Event(kind, pull.arm.id, pull.start, pull.stop, outcome.reward, outcome.seconds, data)  # type: ignore[arg-type]

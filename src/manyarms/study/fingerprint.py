@@ -1,4 +1,4 @@
-"""A short text that tells one table from another, so that a stored study is not gone on with on other data."""
+"""Fingerprints of data, so that a stored study is not resumed with other data."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WIDE = 1_000  # columns
 
 
 def fingerprint(*parts: Any) -> str:
-    """The same for equal data, in any process; another for nearly all other data.
+    """A short text that is the same for equal data, in any process, and almost surely different for other data.
 
     Args:
-        parts: tables, arrays, sparse matrices, and dicts and lists of them and of plain values; None too.
+        parts: Tables, arrays, sparse matrices, plain values, and dicts and lists of these.
 
     >>> import numpy as np
     >>> fingerprint(np.arange(3), ["a", "b"]) == fingerprint(np.arange(3), ["a", "b"])
@@ -31,7 +31,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 def _feed(digest: Any, part: Any) -> None:
-    """Take in a value, with its kind and shape, so that no two kinds look alike."""
+    """Add a value, with its type and shape, so that values of different types differ."""
     if hasattr(part, "iloc"):
         _feed_frame(digest, part)
     elif sparse.issparse(part):
@@ -61,7 +61,7 @@ def _feed_array(digest: Any, array: Any) -> None:
 
 
 def _feed_frame(digest: Any, frame: Any) -> None:
-    """A table or column of pandas, without its index: rows are known by their order here."""
+    """Add a pandas DataFrame or Series without its index, because rows are identified by their order."""
     import pandas as pd
 
     if frame.ndim == 2 and frame.shape[1] > _WIDE:
@@ -73,7 +73,7 @@ def _feed_frame(digest: Any, frame: Any) -> None:
 
 
 def _feed_wide(digest: Any, frame: Any) -> None:
-    """A table of very many columns: its plain numbers at once, since each column by itself takes its time."""
+    """Add a table with very many columns: its numeric columns all at once, because one by one they take too long."""
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes])
     digest.update(repr(list(zip(frame.columns, map(str, frame.dtypes), strict=True))).encode())
     _feed_array(digest, frame.loc[:, plain].to_numpy(dtype=float))

@@ -1,4 +1,4 @@
-"""A study's arms and pulls as tables."""
+"""The arms and pulls of a study as tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 _NOTED = ("reason", "cost", "attempts", "retrained", "curve", "left_out", "stopped_early")
-"""What an event says of a pull beside its reward, metrics and attributes: columns of their own, where any pull has them."""
+"""Other fields of an event. Each is a column if any pull has it."""
 
 
 def arm_status(running: bool, failed: bool, steps: int, max_steps: int | None) -> str:
-    """One word: running, failed, done or paused."""
+    """The status of an arm: running, failed, done or paused."""
     if running:
         return "running"
     if failed:
@@ -26,7 +26,7 @@ def arm_status(running: bool, failed: bool, steps: int, max_steps: int | None) -
 
 
 def arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, Any]]:
-    """A row for each arm, in the order they were made."""
+    """A row for each arm, in the order in which they were created."""
     for id, record in counts.arms.items():
         yield {
             "arm": id,
@@ -50,7 +50,7 @@ def flat_arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, A
 
 
 def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a config, those of nested dicts by the path to them; a path that is a name already stays a dict.
+    """The values of a config by name, those of nested dicts by their path. If a path is already a name, the dict is kept.
 
     >>> flattened({"lr": 0.1, "model": {"kind": "tree", "depth": 3}, "none": {}})
     {'lr': 0.1, 'model.kind': 'tree', 'model.depth': 3, 'none': {}}
@@ -69,7 +69,7 @@ def _named(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """A row for each pull, in the order they were asked for."""
+    """A row for each pull, in the order in which they were asked for."""
     rows: list[dict[str, Any]] = []
     running: dict[int | None, dict[str, Any]] = {}
     for event in events:
@@ -85,7 +85,7 @@ def pull_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def frame(rows: Iterable[dict[str, Any]], first: Iterable[str]) -> pd.DataFrame:
-    """The rows as a pandas table; the columns `first` are there even if no row is."""
+    """The rows as a pandas DataFrame. It has the columns `first` even if there are no rows."""
     try:
         import pandas as pd
     except ImportError:
@@ -96,6 +96,6 @@ def frame(rows: Iterable[dict[str, Any]], first: Iterable[str]) -> pd.DataFrame:
 
 
 def _group(column: str) -> int:
-    """Where a column belongs: configs first, metrics and attributes last, the others between them."""
+    """Position of a group of columns: configs first, then others, then metrics and attributes."""
     kinds = {"config": 0, "metric": 2, "attribute": 3}
     return kinds.get(column.partition("_")[0], 1)

@@ -1,34 +1,23 @@
-"""What a study was made with: written once, and compared when it is opened again."""
+"""The header of a study: the arguments it was made with, which are compared when it is opened again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..core import new_study_id
-from ..errors import StorageError, StudyMismatch
-from ..journal import Journal
-from ..strategies import Strategy, extended, kind_of, restart
+from ..errors import StudyMismatch
+from ..strategies import Strategy, extended, fresh_copy, kind_of
 from ..version import __version__
 from .restore import as_json, described, own_parts
 from .restore import restored_strategy as restored_strategy
-
-_VALID: dict[str, Callable[[Any], bool]] = {
-    "strategy": lambda value: isinstance(value, str),
-    "settings": lambda value: value is None or isinstance(value, dict),
-    "space": lambda value: True,
-    "seed": lambda value: isinstance(value, int),
-    "direction": lambda value: value in ("maximize", "minimize"),
-    "bounds": lambda value: value is None or (isinstance(value, list) and len(value) == 2),
-}
-"""What each entry of a header must be."""
 
 
 def make_header(
     strategy: Strategy, seed: int, direction: str, bounds: tuple[float, float] | None, **notes: Any
 ) -> dict[str, Any]:
-    """The header of a new study; `notes` are kept, but not compared when it is opened again."""
+    """The header of a new study. `notes` are stored, but not compared when it is opened again."""
     known = extended(strategy)
     space = described(known.ledger.space) if known is not None else None
     header = {
@@ -46,19 +35,8 @@ def make_header(
     return as_json(header)  # type: ignore[no-any-return]
 
 
-def stored_header(journal: Journal) -> Mapping[str, Any] | None:
-    """The header of a stored study; None if it is new. `StorageError` if it is not one that a study writes."""
-    header = journal.header
-    if header is not None:
-        for key, is_valid in _VALID.items():
-            if key not in header or not is_valid(header[key]):
-                wrong = f"{key}={header[key]!r:.80}" if key in header else f"no {key}"
-                raise StorageError(f"the header of study {journal.name!r} is corrupt: it has {wrong}")
-    return header
-
-
 def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_given: bool) -> None:
-    """Refuse to go on with a study under other arguments than it began with."""
+    """Raise `StudyMismatch` if the study was made with other arguments than those given now."""
     before, now = _comparable(old), _comparable(new)
     if not seed_given:
         now["seed"] = before["seed"]
@@ -66,19 +44,24 @@ def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_g
         if before.get(key) != now.get(key):
             raise StudyMismatch(
                 f"study {name!r} was made with {key}={before.get(key)!r}, now {key}={now.get(key)!r} is given: "
-                "give the old value to go on with it, or another name to begin a new study"
+                "give the old value to resume it, or another name to start a new study",
+                setting=key,
             )
 
 
-def settle_strategy(strategy: Strategy, header: Mapping[str, Any]) -> None:
-    """Put the strategy to where the study began: with the budget and seed it had then."""
+def first_strategy(strategy: Strategy, header: Mapping[str, Any]) -> Strategy:
+    """The strategy that the study began with: a fresh copy, with the budget and seed of the header.
+
+    A strategy that cannot be copied is returned as it is.
+    """
     settings, known = header["settings"], extended(strategy)
-    if settings is not None and known is not None:
-        restart(known, budget=settings["budget"], seed=settings["seed"])
+    if settings is None or known is None:
+        return strategy
+    return fresh_copy(known, budget=settings["budget"], seed=settings["seed"])
 
 
 def study_name(name: str) -> str:
-    """A name that any storage, table and page can show."""
+    """The name, if any storage, table and page can show it."""
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}")
     if not 1 <= len(name) <= 255 or not name.isprintable():

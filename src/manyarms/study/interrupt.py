@@ -1,4 +1,4 @@
-"""Ctrl-C, handled so that nothing is lost."""
+"""Handles Ctrl-C so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-FINISHING = "Stopping: the pulls in flight are finished first. Ctrl-C again ends now; they will run again."
-ABANDONING = "Stopping: the pulls in flight are abandoned, and run again when the search is resumed."
+FINISHING = "Stopping after the pulls in flight. Press Ctrl-C again to stop now; they will run again."
+ABANDONING = "Stopping now. The pulls in flight will run again when the search is resumed."
 
 
 @contextmanager
 def first_interrupt_stops(stop: Callable[[], None], message: str = FINISHING) -> Iterator[None]:
-    """The first Ctrl-C calls `stop`; the second raises `KeyboardInterrupt`. Outside the main thread nothing is changed.
+    """Make the first Ctrl-C call `stop`, and the second raise `KeyboardInterrupt`. Only works in the main thread.
 
     Args:
-        stop: What to do. May raise `KeyboardInterrupt` itself.
-        message: For the user, on the first Ctrl-C.
+        stop: Called on the first Ctrl-C. It may raise `KeyboardInterrupt` itself.
+        message: Printed on the first Ctrl-C.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

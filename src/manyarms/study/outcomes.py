@@ -1,4 +1,4 @@
-"""Checks of what comes back from pulls, before any of it is written."""
+"""Checks outcomes before they are written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import Enum
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -15,11 +16,25 @@ from ..core import Arm, Outcome, Pull
 from ..spaces import to_json
 from .counts import ArmRecord
 
+
+class Recorded(Enum):
+    """The result of recording an outcome."""
+
+    NEW = "new"
+    """The pull was in flight and has a reward."""
+
+    FAILED = "failed"
+    """The pull was in flight and failed."""
+
+    REPEATED = "repeated"
+    """The pull had ended before, so that its outcome changed nothing."""
+
+
 _TEXTS = ("reason", "details", "checkpoint", "damaged", "unsaved")
 
 
 def checked_outcome(outcome: Outcome) -> Outcome:
-    """The outcome with plain numbers; an error that names what in it cannot be."""
+    """The outcome with plain numbers. Raises an error that names the invalid field."""
     if not isinstance(outcome, Outcome):
         raise TypeError(f"outcomes must be of the class Outcome, got {outcome!r}")
     _check_pull(outcome.pull)
@@ -27,7 +42,7 @@ def checked_outcome(outcome: Outcome) -> Outcome:
 
 
 def _is_plain(outcome: Outcome) -> bool:
-    """Whether everything is as it should be already, as nearly always: seen in a tenth of the time of the checks."""
+    """Whether all fields are plain and valid, as nearly always. Ten times faster than the full checks."""
     reward, seconds, cost = outcome.reward, outcome.seconds, outcome.cost
     return (
         type(outcome.metrics) is dict
@@ -78,11 +93,11 @@ def _check_pull(pull: Any) -> None:
 
 
 def is_same_config(space: Any, asked: Any, given: Any) -> bool:
-    """Whether two configs are equal. Those that are neither comparable nor JSON are trusted to be."""
+    """Whether two configs are equal. Configs that can neither be compared nor written as JSON count as equal."""
     try:
         if asked is given or asked == given:
             return True
-    except ValueError:  # arrays, which are compared element by element
+    except ValueError:  # arrays, which compare element by element
         pass
     text = _text(space, asked)
     return text is None or text == _text(space, given)
@@ -91,11 +106,11 @@ def is_same_config(space: Any, asked: Any, given: Any) -> bool:
 def _text(space: Any, config: Any) -> str | None:
     try:
         return json.dumps(to_json(space, config), sort_keys=True)
-    except Exception:  # `to_json` may be the user's own
+    except Exception:  # `to_json` may be user code
         return None
 
 
 def has_ended(record: ArmRecord, pull: Pull) -> bool:
-    """Whether this is one of the arm's pulls that ended, as far as its record tells: failed ones, only the last of them."""
+    """Whether this pull of the arm has ended, as far as its record shows: of failed pulls, it only shows the last."""
     told = (pull.start, pull.stop) in pairwise((0, *record.stops))
     return told or (record.failed and pull.start == record.steps)

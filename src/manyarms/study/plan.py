@@ -1,4 +1,4 @@
-"""What a study will spend where, before anything runs."""
+"""The plan of a study: what will be spent on what."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..strategies import Phase
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """The phases of a search, and what is spent already. It is shown as a table."""
+    """The phases of a search, and what is spent already. Printed as a table."""
 
     phases: tuple[Phase, ...]
     budget: int | None

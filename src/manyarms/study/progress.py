@@ -1,4 +1,4 @@
-"""One live line that shows how a search goes, on a terminal or in a notebook; nothing elsewhere."""
+"""A live line that shows the progress of a search, on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from ..safe_text import safe_text
 if TYPE_CHECKING:
     from .view import StudyView
 
-_EVERY = 0.25  # seconds between updates: finding the best arm takes a look at all of them
+_EVERY = 0.25  # seconds between updates, because finding the best arm takes time
 
 
 class Progress:
     """Shows the best reward, arms, steps spent of the total, pulls per second and the time left.
 
     Args:
-        study: what to tell of.
-        shown: False keeps silent.
-        console: where to write; standard error by default.
+        study: The study.
+        shown: Whether to show anything.
+        total: Budget in steps; None means no limit.
+        console: Where to write; standard error by default.
     """
 
     def __init__(self, study: StudyView, shown: bool, total: int | None, console: Any = None) -> None:
@@ -32,7 +33,7 @@ class Progress:
     def __enter__(self) -> Progress:
         if not self._shown:
             return self
-        from rich.console import Console  # rich takes a while to import, and a silent study needs none
+        from rich.console import Console  # imported late, because it takes a while
 
         console = self._console or Console(stderr=True)
         counts = self._study.counts
@@ -44,7 +45,7 @@ class Progress:
         return self
 
     def _open_in_notebook(self) -> None:
-        """Without rich: its live display needs ipywidgets, and shows warnings in place of the line where they are missing."""
+        """Without rich, whose live display needs ipywidgets and shows warnings if they are missing."""
         from IPython.display import display
 
         self._notebook = display(_plain(""), raw=True, display_id=True)
@@ -65,7 +66,7 @@ class Progress:
         return self._bar is not None or self._notebook is not None
 
     def update(self, final: bool = False) -> None:
-        """Show where the study is now, unless it was shown a moment ago."""
+        """Show the current state, unless it was shown a moment ago."""
         now = time.monotonic()
         if not self.is_live or (now < self._next and not final):
             return
@@ -94,7 +95,7 @@ class Progress:
 
 
 def time_left(seconds: float, done: int, remaining: int | None) -> str:
-    """How long the remaining steps take at the pace so far; empty where that is unknown or nothing remains.
+    """Time that the remaining steps will take at the pace so far; empty if that is unknown or nothing remains.
 
     >>> time_left(10.0, 5, 60)
     ' · 0:02:00 left'
@@ -105,5 +106,5 @@ def time_left(seconds: float, done: int, remaining: int | None) -> str:
 
 
 def _plain(text: str) -> dict[str, str]:
-    """What a notebook shows as plain text."""
+    """Plain text in the format that notebooks display."""
     return {"text/plain": text}

@@ -1,24 +1,26 @@
-"""The recommended arm, and where in its training it was best."""
+"""The recommended arm, and its best step."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from ..strategies import Strategy, uses_mean
-from .counts import ArmRecord, Counts
+if TYPE_CHECKING:
+    from ..strategies import Strategy
+    from .counts import ArmRecord, Counts
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What a study recommends.
+    """The recommendation of a study.
 
     Attributes:
         arm: The id of the arm.
         step: The step at which it was best.
         reward: Its reward there, as the function returned it, or the mean of its rewards.
-        by_mean: Its rewards are repeated measurements of one value, so that their mean decides and the newest state is used.
+        by_mean: Whether its rewards are repeated measurements of one value, so that their mean counts.
     """
 
     arm: int
@@ -27,12 +29,12 @@ class Recommendation:
     by_mean: bool
 
     def text(self) -> str:
-        """The recommendation as JSON, to be stored."""
+        """The recommendation as JSON."""
         return json.dumps(asdict(self))
 
 
 def stored_recommendation(text: str) -> Recommendation | None:
-    """The recommendation that was stored; None if it is not one of this version."""
+    """The stored recommendation; None if another version of the library wrote it."""
     try:
         found = Recommendation(**json.loads(text))
     except (TypeError, ValueError, AttributeError):
@@ -42,7 +44,9 @@ def stored_recommendation(text: str) -> Recommendation | None:
 
 
 def recommend(strategy: Strategy, counts: Counts) -> Recommendation:
-    """What the strategy recommends now. `NoResult` if no pull has succeeded."""
+    """The recommendation of the strategy. Raises `NoResult` if no pull has succeeded."""
+    from ..strategies import uses_mean  # here: reading a stored recommendation must not import NumPy
+
     arm = strategy.best().id
     return recommended(counts.arms[arm], uses_mean(strategy, arm))
 
@@ -54,14 +58,7 @@ def recommended(record: ArmRecord, by_mean: bool) -> Recommendation:
 
 
 def worth(record: ArmRecord, by_mean: bool) -> float:
-    """What an arm with a reward is worth: its best reward, or the mean where its rewards are repeated measurements."""
+    """The value of an arm that has a reward: its best reward, or the mean if its rewards are repeated measurements."""
     reward = record.mean_reward if by_mean else record.best_reward
     assert reward is not None
     return reward
-
-
-def best_state(record: ArmRecord, by_mean: bool) -> tuple[str | None, int]:
-    """The checkpoint with the best state of an arm, and its step. The newest one, where the arm saved nothing at its best."""
-    if by_mean or record.best_checkpoint is None:
-        return record.checkpoint, record.steps
-    return record.best_checkpoint, record.best_step

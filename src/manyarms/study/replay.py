@@ -1,4 +1,4 @@
-"""What a study knows: its strategy and its counts, rebuilt from the journal."""
+"""The state of a study, its strategy and its counts, and how it is rebuilt by replaying the journal."""
 
 from __future__ import annotations
 
@@ -11,33 +11,38 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..core import Pull
+from ..core import Pull, sign_of
 from ..errors import StorageError, StudyMismatch
 from ..journal import Event, Journal
+from ..journal.events import asked_event
 from ..spaces import to_json
-from ..strategies import Strategy, extended, restart
+from ..strategies import Strategy, extended, fresh_copy
 from ..strategies.kit.scaling import Bounded
-from .counts import Counts, asked_event
+from .counts import Counts
 
 
 class StudyState:
-    """A strategy that is fed a journal, as it is written or as it is read back.
+    """The strategy and the counts of a study, updated by the events of its journal.
 
     Args:
-        strategy: fresh, with the arguments the study began with.
-        direction: "maximize" or "minimize", of the rewards in the journal.
-        bounds: the lowest and highest reward there can be, if the user knows them.
+        strategy: A new strategy with the arguments that the study began with.
+        direction: "maximize" or "minimize" the rewards in the journal.
+        bounds: The lowest and highest possible reward, if they are known.
     """
 
     def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
-        self.strategy = strategy
-        self.extended = extended(strategy)
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self.begin(strategy)
+        self._sign = sign_of(direction)
         self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
         self.counts = Counts(direction)
 
+    def begin(self, strategy: Strategy) -> None:
+        """Use this strategy, which has not been asked for anything yet."""
+        self.strategy = strategy
+        self.extended = extended(strategy)
+
     def ask(self, context: int | None = None) -> tuple[Pull, Event] | None:
-        """The strategy's next pull, with its entry for the journal; with the context, if the user gave one."""
+        """The next pull of the strategy, with its event for the journal; None if there is none."""
         pull = self.strategy.ask() if context is None else cast(Any, self.strategy).ask(context=context)
         if pull is None:
             return None
@@ -50,7 +55,7 @@ class StudyState:
         return pull, event
 
     def learn(self, event: Event) -> None:
-        """Take in the end of a pull."""
+        """Count the end of a pull, and tell the strategy its reward."""
         assert event.arm is not None
         if event.reward is not None and not math.isfinite(event.reward):
             raise StorageError(f"event {self.counts.events} of the journal is corrupt: the reward is {event.reward}")
@@ -59,23 +64,23 @@ class StudyState:
         self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
 
     def _turned(self, reward: float) -> float:
-        """As a strategy is told it: larger is better and, where there are bounds, from 0 to 1."""
+        """The reward for the strategy: larger is better and, with bounds, between 0 and 1."""
         reward *= self._sign
         return reward if self._bounded is None else self._bounded.scale(reward)
 
     def change_budget(self, event: Event) -> None:
-        """Continue to another total."""
+        """Change the budget."""
         self.counts.count(event)
         if self.extended is not None:
             self.extended.ledger.budget = event.data["budget"]
 
     def replay(self, journal: Journal, use_snapshot: bool = True, until: int | None = None) -> None:
-        """Become what the journal's writer was: from its newest snapshot, if there is one, and the events after it.
+        """Rebuild the state from the newest snapshot, if there is one, and the events after it.
 
         Args:
             journal: The journal of the study.
-            use_snapshot: Start from the snapshot.
-            until: The number of events to replay; None means all.
+            use_snapshot: Whether to start from the snapshot.
+            until: Number of events to replay; None means all.
         """
         snapshot = journal.snapshot() if use_snapshot and self.extended is not None else None
         if snapshot is not None and (until is None or snapshot[0] <= until):
@@ -90,12 +95,12 @@ class StudyState:
                 self.learn(event)
 
     def _load_or_begin_again(self, text: str) -> None:
-        """A snapshot that cannot be read costs time, nothing else: the whole journal is replayed instead."""
+        """Load a snapshot. If it cannot be read, the whole journal is replayed instead."""
         assert self.extended is not None
         try:
             self.load(text)
         except (LookupError, TypeError, ValueError, AttributeError):
-            restart(self.extended)
+            self.begin(fresh_copy(self.extended))
             self.counts.clear()
 
     def _ask_again(self, event: Event, number: int) -> None:
@@ -104,16 +109,16 @@ class StudyState:
             now = "nothing" if answer is None else describe(answer[1])
             raise StudyMismatch(
                 f"event {number} of the journal asks for {describe(event)}, but the strategy now asks for {now}: "
-                "the space, the strategy or the library's version is not the one this study was made with"
+                "the study was made with another space, strategy or version of the library"
             )
 
     def state(self) -> str:
-        """All of it as text: JSON, with arrays in base64."""
+        """The whole state as JSON text, with arrays in base64."""
         assert self.extended is not None
         return json.dumps({"counts": self.counts.state(), "strategy": self.extended.state()}, default=_write_array)
 
     def load(self, text: str) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         state = json.loads(text, object_hook=_read_array)
         assert self.extended is not None
         self.extended.load(state["strategy"])
@@ -121,7 +126,7 @@ class StudyState:
 
 
 def describe(event: Event) -> str:
-    """An asked pull in words."""
+    """A description of an asked pull."""
     config = f" with {event.data['config']!r:.200}" if "config" in event.data else ""
     return f"arm {event.arm} from {event.start} to {event.stop}{config}"
 

@@ -1,4 +1,4 @@
-"""Makes a strategy again from the header of its study, or says why that cannot be done."""
+"""Rebuilds the strategy of a study from its header."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..strategies import Cascade, ExtendedStrategy, Picker, Strategy, extended, 
 from ..version import __version__
 
 Place = tuple[str, ...]
-"""Where in a header something is: ("strategy",), or ("children", "svm", "strategy") of a `Cascade`."""
+"""A place in a header: ("strategy",), or ("children", "svm", "strategy") of a `Cascade`."""
 
 _FUNCTION = "function "
-"""How the text begins that stands for a function in a header."""
+"""Prefix of the text that stands for a function in a header."""
 
 _KINDS = [kind for kind in map(vars(strategies).get, strategies.__all__) if isinstance(kind, type)]
 _STRATEGIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if hasattr(kind, "plan") and kind is not ExtendedStrategy}
@@ -24,22 +24,22 @@ _PICKERS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS if issubclass
 
 
 def described(space: Any) -> Any:
-    """A space in its own words, as JSON; None if it has none."""
+    """The description of a space as JSON; None if it has none."""
     return as_json(space.describe()) if hasattr(space, "describe") else None
 
 
 def same_space(one: Any, two: Any) -> bool:
-    """Whether two descriptions are of the same space: the order of parameters counts."""
+    """Whether two descriptions are of the same space. The order of parameters matters."""
     return json.dumps(one) == json.dumps(two)
 
 
 def as_json(value: Any) -> Any:
-    """The value as it is read back from a header."""
+    """The value as it is read from a stored header."""
     return json.loads(json.dumps(value, default=_plain))
 
 
 def _plain(value: Any) -> Any:
-    """A function among the settings, by its name; numbers of NumPy as they are."""
+    """JSON for a setting that has none: the name of a function, or the value of a NumPy number."""
     if callable(value):
         return f"{_FUNCTION}{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
     if hasattr(value, "item"):
@@ -48,9 +48,9 @@ def _plain(value: Any) -> Any:
 
 
 def own_parts(strategy: Strategy, description: Any) -> list[list[str]]:
-    """The places in a header of what only the user's script can make: strategies, pickers, functions and the space.
+    """The places in a header of the user's own strategies, pickers, functions and space, which only the user's script has.
 
-    Everything else in the header can be made again, so that a name there that is not known is an error.
+    Everything else in the header can be rebuilt, so an unknown name there is an error.
     """
     own = list(_own_parts(strategy, ()))
     return [list(place) for place in own] + ([] if _is_restorable(description) else [["space"]])
@@ -71,9 +71,10 @@ def _own_parts(strategy: Strategy, place: Place) -> Iterator[Place]:
 
 
 def restored_strategy(header: Mapping[str, Any], space: Any = None) -> Any:
-    """The strategy that a header describes, with this space or else the one in the header.
+    """The strategy that a header describes, with this space or, by default, the one in the header.
 
-    None if the strategy or the space is the user's own. `StudyMismatch` if the header names what this version does not have.
+    None if the strategy or the space is the user's own. Raises `StudyMismatch` if the header names something that this
+    version does not have.
     """
     description = header["space"]
     if space is not None and not same_space(described(space), description):
@@ -88,7 +89,7 @@ def restored_strategy(header: Mapping[str, Any], space: Any = None) -> Any:
 
 
 class _Header:
-    """A header, and which of its parts are the user's own. Headers of old studies do not list these; they have dotted names."""
+    """A header, and which of its parts are the user's own. Old headers do not list these, but their names have a dot."""
 
     def __init__(self, header: Mapping[str, Any]) -> None:
         self._header = header
@@ -96,7 +97,7 @@ class _Header:
         self._own = None if own is None else {tuple(place) for place in own}
 
     def is_known(self) -> bool:
-        """Whether all parts are the library's own; an error for one that should be, but is not."""
+        """Whether all parts are built in. Raises an error for a part that should be built in, but is unknown."""
         header = self._header
         if not _is_restorable(header["space"]) and not self._is_own(("space",), guess=True):
             raise StudyMismatch(f"the header describes a space that manyarms cannot make: {_advice(header)}")
@@ -110,12 +111,12 @@ class _Header:
         if _STRATEGIES[kind] is not Cascade:
             return known
         parts = [known, self._is_known(_PICKERS, "picker", settings["picker"]["picker"], (*place, "picker"))]
-        for name, child in settings["children"].items():  # all of them, so that none goes unchecked
+        for name, child in settings["children"].items():  # all of them are checked
             parts.append(self._has_known_parts(*_split(child, "strategy"), (*place, "children", name)))
         return all(parts)
 
     def _is_known(self, kinds: Mapping[str, Any], what: str, kind: Any, place: Place) -> bool:
-        """Whether it is one of these; False if it is the user's own."""
+        """Whether it is one of these kinds; False if it is the user's own."""
         if self._is_own(place, guess=isinstance(kind, str) and "." in kind):
             return False
         if not isinstance(kind, str) or kind not in kinds:
@@ -130,7 +131,7 @@ def _made(kind: str, space: Any, settings: Mapping[str, Any]) -> Any:
     make = _STRATEGIES[kind]
     if make is not Cascade:
         return make(space, **settings)
-    children = {}  # the settings of a cascade describe the children and the picker; their spaces are the parts of its own
+    children = {}  # the settings of a cascade describe its children and picker; its space has the spaces of the children
     for name, part in settings["children"].items():
         child, given = _split(part, "strategy")
         children[name] = _made(child, space.spaces[name], given)
@@ -140,7 +141,7 @@ def _made(kind: str, space: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _split(part: Mapping[str, Any], key: str) -> tuple[Any, dict[str, Any]]:
-    """The kind of a child or picker, and its settings."""
+    """The kind of a child or picker, and its other settings."""
     return part[key], {name: value for name, value in part.items() if name != key}
 
 

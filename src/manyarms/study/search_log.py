@@ -1,4 +1,4 @@
-"""The log of a search: through `logging`, and on standard error where there is no terminal for the live line."""
+"""The log of a search: through `logging`, and on standard error if there is no terminal for the live line."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..core import Outcome
+from ..core import Outcome, sign_of
 from ..safe_text import safe_text
 
 if TYPE_CHECKING:
     from .view import StudyView
 
 logger = logging.getLogger("manyarms")
-logger.addHandler(logging.NullHandler())  # else Python would print warnings where no logging is set up, also if verbose=0
+logger.addHandler(logging.NullHandler())  # without it, Python would print warnings even if verbose=0
 
-_STATUS_EVERY = 60.0  # seconds between two lines on how the search goes
-_BEST_EVERY = 1.0  # seconds between two lines on a new best: a fast search finds hundreds of them at first
-_MOST_REASONS = 20  # warnings in one search: reasons may differ in each pull, by a number in them say
+_STATUS_EVERY = 60.0  # seconds between two lines on the progress of the search
+_BEST_EVERY = 1.0  # seconds between two lines on a new best, of which a fast search finds hundreds at first
+_MOST_REASONS = 20  # warnings in one search, because each pull may fail for another reason
 _LONGEST = 500  # characters of a config
 
 
 class SearchLog:
-    """Logs the start and the end of a search, how it goes about once a minute, each new best, and why pulls fail.
+    """Logs the start and the end of a search, its progress about once a minute, each new best, and why pulls fail.
 
     Lines are written when pulls end. They go to the logger "manyarms": each pull at level DEBUG, failures at WARNING, the
-    rest at INFO. Where they are shown, they go to standard error too, unless logging is set up: its handlers then decide.
+    rest at INFO. They can also be shown on standard error, unless logging is configured: then its handlers decide.
 
     Args:
         study: The search.
@@ -37,10 +37,10 @@ class SearchLog:
 
     def __init__(self, study: StudyView, shown: int | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._study, self._clock = study, clock
-        self._sign = 1.0 if study.header["direction"] == "maximize" else -1.0
+        self._sign = sign_of(study.header["direction"])
         self._screen = None if shown is None or is_set_up(logger) else _Screen(shown)
         self._best: float | None = None
-        self._news: Outcome | None = None  # a new best that was not logged yet
+        self._news: Outcome | None = None  # a new best that is not logged yet
         self._reasons: set[str] = set()
         self._stopped_early = 0
 
@@ -56,12 +56,12 @@ class SearchLog:
         return self
 
     def update(self, outcomes: Iterable[Outcome]) -> None:
-        """Log what is new, now that these outcomes are recorded. Takes the same time for any number of arms."""
+        """Log what is new after these outcomes. Takes the same time for any number of arms."""
         for outcome in outcomes:
             self._note(outcome)
         now = self._clock()
         if self._news is not None and now >= self._next_best:
-            self._tell_best(self._news)
+            self._log_best(self._news)
             self._next_best = now + _BEST_EVERY
         if now >= self._next_status:
             self._log(logging.INFO, f"{self._counts()}, {self._rate(now):.3g} pulls/s{self._best_so_far()}")
@@ -69,25 +69,23 @@ class SearchLog:
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if self._news is not None:
-            self._tell_best(self._news)
+            self._log_best(self._news)
         ended = "ended" if kind is None else f"ended by {kind.__name__}"
         ended = "ended early" if kind is not None and issubclass(kind, KeyboardInterrupt) else ended
         early = f", {self._stopped_early} stopped early by a time limit" if self._stopped_early else ""
         best = self._recommended() if kind is None and self._study.counts.pulls else ""
         self._log(logging.INFO, f"{ended} after {self._clock() - self._began:.1f} s: {self._counts()}{early}{best}")
 
-    # -- inside
-
     def _note(self, outcome: Outcome) -> None:
         if self._is_wanted(logging.DEBUG):
             self._log(logging.DEBUG, pull_line(outcome))
         self._stopped_early += outcome.stopped_early
         if outcome.reward is None:
-            self._tell_reason(outcome)
+            self._log_reason(outcome)
         elif self._best is None or self._sign * outcome.reward > self._sign * self._best:
             self._best, self._news = outcome.reward, outcome
 
-    def _tell_reason(self, outcome: Outcome) -> None:
+    def _log_reason(self, outcome: Outcome) -> None:
         """Log a failure, the first time that it has this reason."""
         reason = outcome.reason or "no reason given"
         if reason in self._reasons or len(self._reasons) > _MOST_REASONS:
@@ -98,7 +96,7 @@ class SearchLog:
         else:
             self._log(logging.WARNING, f"a pull of arm {outcome.pull.arm.id} failed: {reason}")
 
-    def _tell_best(self, outcome: Outcome) -> None:
+    def _log_best(self, outcome: Outcome) -> None:
         pull, self._news = outcome.pull, None
         self._log(
             logging.INFO,
@@ -131,7 +129,7 @@ class SearchLog:
         return logger.isEnabledFor(level) or (self._screen is not None and level >= self._screen.level)
 
     def _log(self, level: int, message: str) -> None:
-        """One line; text that may be somebody else's is made safe to show."""
+        """Log one line, safe to show on a terminal."""
         if not self._is_wanted(level):
             return
         line = safe_text(f"{self._study.name}: {message}")
@@ -143,7 +141,7 @@ class SearchLog:
 
 
 def pull_line(outcome: Outcome) -> str:
-    """What became of a pull, in one line."""
+    """The outcome of a pull in one line."""
     pull = outcome.pull
     result = f"failed: {outcome.reason}" if outcome.reward is None else f"reward {outcome.reward:.6g}"
     early = ", stopped early by a time limit" if outcome.stopped_early else ""
@@ -153,12 +151,12 @@ def pull_line(outcome: Outcome) -> str:
 def _shown(config: Any) -> str:
     try:
         return repr(config)[:_LONGEST]
-    except Exception:  # the config may be the user's own
+    except Exception:  # `__repr__` may be user code
         return f"a {type(config).__name__} that cannot be shown"
 
 
 def is_set_up(logger: logging.Logger) -> bool:
-    """Whether records of this logger reach a handler that somebody has set up."""
+    """Whether logging is configured: records of this logger reach a handler."""
     current: logging.Logger | None = logger
     while current is not None:
         if any(not isinstance(handler, logging.NullHandler) for handler in current.handlers):
@@ -168,9 +166,9 @@ def is_set_up(logger: logging.Logger) -> bool:
 
 
 class _Screen(logging.StreamHandler[TextIO]):
-    """Writes to what is standard error at the time. It belongs to one search, and is never added to a logger.
+    """Writes to the current standard error. It belongs to one search and is never added to a logger.
 
-    So searches that run at once, in threads, do not repeat each other's lines, and nothing has to be undone.
+    Searches that run at once in threads therefore do not repeat each other's lines, and nothing has to be undone.
     """
 
     def __init__(self, level: int) -> None:
@@ -179,16 +177,16 @@ class _Screen(logging.StreamHandler[TextIO]):
         self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.stream: Any = sys.stderr  # while there is a live line, `rich` puts lines above it
+        self.stream: Any = sys.stderr  # `rich` replaces it, to print above the live line
         super().emit(record)
 
 
 def shown_level(verbose: int, is_live: bool) -> int | None:
-    """The lowest level that is shown on standard error; None for nothing.
+    """The lowest level that is shown on standard error; None shows nothing.
 
     Args:
         verbose: 0, 1 or 2, as given to `optimize`.
-        is_live: There is a live line, which says all but what became of each pull.
+        is_live: Whether there is a live line, which shows everything except single pulls.
     """
     if verbose == 2:
         return logging.DEBUG

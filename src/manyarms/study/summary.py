@@ -1,10 +1,10 @@
-"""A study in one line, as it is shown in a terminal or a notebook. It is cheap to make and never raises."""
+"""A study in one line, for terminals and notebooks. Fast, and never raises."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..budget import Budget
 from ..safe_text import safe_text
@@ -13,11 +13,20 @@ from .counts import Counts
 if TYPE_CHECKING:
     from .view import StudyView
 
-_LONGEST = 80  # characters of a name that may be anybody's
+_LONGEST = 80  # characters of a name, which may come from somebody else
+
+
+def limits_of(header: Mapping[str, Any], counts: Counts) -> Budget | None:
+    """The newest totals that were given to a study: steps, seconds and cost; None if it has no limit."""
+    totals = counts.budget
+    if totals is None:
+        totals = {"budget": (header["settings"] or {}).get("budget"), **(header.get("limits") or {})}
+    steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
+    return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
 
 
 def remaining(limits: Budget | None, counts: Counts) -> dict[str, float]:
-    """What is left of each limit that there is; 0 where it is reached."""
+    """What is left of each limit that is set; 0 if it is reached."""
     if limits is None:
         return {}
     totals = {"steps": limits.steps, **limits.as_json()}
@@ -26,7 +35,7 @@ def remaining(limits: Budget | None, counts: Counts) -> dict[str, float]:
 
 
 def summary(study: StudyView) -> str:
-    """What the study is and how far it got, such as `Study('digits', ASHA, 120 of 500 steps, 14 arms, best 0.97 (arm 3))`."""
+    """The study and its progress, such as `Study('digits', ASHA, 120 of 500 steps, 14 arms, best 0.97 (arm 3))`."""
     strategy = str(study.header.get("strategy", "")).rpartition(".")[2][:_LONGEST]
     parts = [
         repr(study.name),
@@ -40,9 +49,9 @@ def summary(study: StudyView) -> str:
 
 
 def _spent(study: StudyView) -> Iterator[str]:
-    """Steps, and what else has a limit: of how much."""
+    """Steps, and the other quantities that have a limit."""
     limits, counts = None, study.counts
-    with suppress(Exception):  # a journal of a stranger may say anything
+    with suppress(Exception):  # an untrusted journal may say anything
         limits = study.limits
     steps = None if limits is None else limits.steps
     yield _count(counts.steps, "step") if steps is None else f"{counts.steps} of {_count(steps, 'step')}"
@@ -63,7 +72,7 @@ def _results(study: StudyView) -> Iterator[str]:
 
 
 def _best(study: StudyView) -> str:
-    """The recommended arm where that is known without replaying the journal, else the best reward."""
+    """The recommended arm if it is known without replaying the journal, otherwise the best reward."""
     with suppress(Exception):
         if study.knows_best:
             return f"best {study.best_reward:.5g} (arm {study.best().id})"

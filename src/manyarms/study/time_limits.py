@@ -1,4 +1,4 @@
-"""How much time each pull has: what is left of the search when it starts."""
+"""Gives each pull the time that is left of the search when it starts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .counts import Counts
 class TimeLimited:
     """Runs pulls with another runner, and gives each the time that is left.
 
-    A budget of time counts the seconds of all pulls, and several workers spend it at once. So each pull gets an equal share
-    of what neither recorded pulls nor those in flight have spent: with all workers busy, all of them end when it is spent.
+    A time budget counts the seconds of all pulls, and several workers spend it at once. Each pull gets an equal share of what
+    neither recorded pulls nor those in flight have spent, so that all workers end when it is spent.
 
     Args:
-        runner: Runs the pulls. It has been started.
+        runner: Runs the pulls. It must be started already.
         timeout: Seconds from now on; None means no limit.
-        budget: Seconds that all pulls may take, those of earlier runs included; None means no limit.
-        counts: Counts the seconds of recorded pulls, and knows those in flight.
+        budget: Seconds that all pulls may take, including those of earlier runs; None means no limit.
+        counts: The counts of the study.
     """
 
     def __init__(self, runner: Runner, timeout: float | None, budget: float | None, counts: Counts) -> None:
@@ -30,17 +30,17 @@ class TimeLimited:
         self._end = math.inf if timeout is None else runner.now() + timeout
         self._budget = math.inf if budget is None else budget
         self._is_counting = budget is not None
-        self._began: dict[int, float] = {}  # by arm: when its pull was started last
-        self._taken: dict[int, float] = {}  # by arm: seconds of a pull that has ended, but may not be recorded yet
+        self._began: dict[int, float] = {}  # by arm: when its pull was last started
+        self._taken: dict[int, float] = {}  # by arm: seconds of a pull that has ended and may not be recorded yet
 
     def left(self) -> float:
-        """Seconds that a pull has which starts now, at least 0."""
+        """Seconds for a pull that starts now, at least 0."""
         now = self.now()
         share = (self._budget - self._spent(now)) / self.workers if self._is_counting else math.inf
         return max(0.0, min(self._end - now, share))
 
     def _spent(self, now: float) -> float:
-        """Seconds that pulls have taken, those in flight included."""
+        """Seconds that pulls have taken, including those in flight."""
         running = [arm for arm in self._counts.in_flight if arm in self._began]
         return self._counts.seconds + sum(self._taken.get(arm, now - self._began[arm]) for arm in running)
 
@@ -50,7 +50,7 @@ class TimeLimited:
     def submit(self, task: Task) -> None:
         arm = task.pull.arm.id
         for times in (self._began, self._taken):
-            times.pop(arm, None)  # of its last pull, or of an attempt that failed
+            times.pop(arm, None)  # times of its last pull, or of a failed attempt
         time_left = self.left()
         if self._is_counting:
             self._began[arm] = self.now()
@@ -63,7 +63,7 @@ class TimeLimited:
         return outcomes
 
     def _note(self, outcomes: list[Outcome]) -> None:
-        """Keep the time that pulls took until it is recorded."""
+        """Keep the time that pulls took until their outcomes are recorded."""
         self._began = {arm: began for arm, began in self._began.items() if arm in self._counts.in_flight}
         self._taken = {arm: seconds for arm, seconds in self._taken.items() if arm in self._began}
         self._taken |= {outcome.pull.arm.id: outcome.seconds for outcome in outcomes}

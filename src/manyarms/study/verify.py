@@ -1,4 +1,4 @@
-"""Checks a stored study against everything a journal promises."""
+"""Checks that a stored study is consistent."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from ..checkpoints import is_checkpoint, is_name, is_sound
 from ..checkpoints.location import directories, find_checkpoint
 from ..errors import ManyarmsError
 from ..journal import Event, Journal
+from ..journal.header import stored_header
 from .counts import Counts
-from .header import restored_strategy, stored_header
+from .header import restored_strategy
 from .recommendation import Recommendation, recommend, stored_recommendation
 from .replay import StudyState
 
 Watch = Callable[[str, int, int], None]
-"""Called with the name of a stage, how much of it is done, and how much there is."""
+"""Called with the name of a stage, how much of it is done, and its size."""
 
 
 def audit(journal: Journal, replay: bool = True, watch: Watch = lambda stage, done, total: None) -> Iterator[str]:
-    """What is wrong with a study, in words; nothing if it is sound.
+    """The problems of a study, in words; none if it is sound.
 
     Args:
         journal: The journal of the study.
-        replay: Make all decisions again and compare them, which takes as long as making them did.
-        watch: Called about a thousand times on the way.
+        replay: Whether to make all decisions again and compare them, which takes as long as making them did.
+        watch: Called about a thousand times, to show progress.
     """
     try:
         yield from _audit(_Beginning(journal, watch), stored_header(journal), replay, watch)
-    except Exception as error:  # corrupt data can make any part unreadable, and that is a finding too
+    except Exception as error:  # corrupt data can make any part unreadable
         yield f"the study cannot be read: {_said(error)}"
 
 
 class _Beginning:
-    """A journal as it is now: what its writer adds while it is being checked is left out."""
+    """A journal as it is now, without what its writer adds while it is checked."""
 
     def __init__(self, journal: Journal, watch: Watch) -> None:
         self._journal = journal
@@ -79,7 +80,10 @@ def _audit(journal: _Beginning, header: Mapping[str, Any] | None, replay: bool, 
 
 
 def audit_events(events: Iterable[Event], header: Mapping[str, Any], counts: Counts) -> Iterator[str]:
-    """Whether pulls were asked for once, told once, in order and within the budget. Counts the events into `counts`."""
+    """Problems with the events: each pull must be asked for once and end once, in order and within the budget.
+
+    The events are counted into `counts`.
+    """
     settings = header["settings"] or {}
     budget, max_steps = settings.get("budget"), settings.get("max_steps")
     following, number = iter(events), 0
@@ -94,18 +98,18 @@ def audit_events(events: Iterable[Event], header: Mapping[str, Any], counts: Cou
             wrong = f"cannot be read: {_said(error)}"
         if wrong is not None:
             yield f"event {number}: {wrong}"
-            return  # what follows cannot be counted
+            return  # the events after it cannot be counted
         if event.kind == "budget":
             budget = event.data["budget"]
         steps = counts.steps + sum(flight.pull.steps for flight in counts.in_flight.values())
         if event.kind == "asked" and budget is not None and steps > budget:
             yield f"event {number}: {steps} steps asked for, over the budget of {budget}"
-            budget = None  # said once
+            budget = None  # reported once
         number += 1
 
 
 def _wrong_with(event: Event, counts: Counts, max_steps: int | None) -> str | None:
-    """Why this event cannot follow those counted so far."""
+    """Why this event cannot follow the events counted so far; None if it can."""
     if event.kind == "budget":
         budget = event.data.get("budget", "none")
         return None if budget is None or isinstance(budget, int) else f"the budget is changed to {budget!r}"
@@ -136,7 +140,7 @@ def _wrong_with(event: Event, counts: Counts, max_steps: int | None) -> str | No
 
 
 def _audit_replay(journal: _Beginning, header: Mapping[str, Any]) -> Iterator[str]:
-    """Whether the strategy, made again, decides what the journal says, and the snapshots hold what replay gives."""
+    """Whether the rebuilt strategy makes the decisions of the journal, and the snapshots match a full replay."""
     snapshot, recommendation = journal.snapshot(), journal.recommendation()
     try:
         journal.stage = "replaying decisions"
@@ -169,7 +173,7 @@ def _said_of(recommendation: Recommendation | None) -> str:
 
 
 def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | None = None) -> StudyState | None:
-    """What the journal's writer knew; None if the space or strategy is the user's own, which only the user's script has."""
+    """The state after the journal; None if the space or the strategy is the user's own, which only the user's script has."""
     strategy = restored_strategy(header)
     if strategy is None:
         return None
@@ -181,14 +185,14 @@ def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | No
 
 
 def _audit_checkpoints(counts: Counts, places: Sequence[Path], watch: Watch) -> Iterator[str]:
-    """Whether the checkpoints that are there are whole. One that is not there is no fault: it is trained again."""
+    """Whether the existing checkpoints are sound. A missing one is not a problem, because it can be trained again."""
     for number, (id, record) in enumerate(counts.arms.items()):
         watch("reading checkpoints", number, len(counts.arms))
         for name in dict.fromkeys((record.checkpoint, record.best_checkpoint)):
             path = find_checkpoint(places, name) if name is not None else None
             if path is None or not is_checkpoint(path) or is_sound(path):
                 continue
-            if is_checkpoint(path):  # else it was dropped by a running study while it was looked at
+            if is_checkpoint(path):  # otherwise a running study deleted it in the meantime
                 yield f"the checkpoint of arm {id} is corrupt: {path}"
 
 

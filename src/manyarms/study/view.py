@@ -1,4 +1,4 @@
-"""A study as it can be looked at: what was best, and what was tried."""
+"""A study to read: the best arm, and everything that was tried."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget import Budget
 from ..checkpoints.location import directories, find_checkpoint
-from ..core import Arm
+from ..core import Arm, sign_of
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
+from ..journal.header import stored_header
 from ..spaces import as_space
 from ..strategies import uses_mean
 from . import frames
 from .counts import Counts
-from .header import restored_strategy, stored_header
-from .recommendation import Recommendation, best_state, recommend, recommended, stored_recommendation
+from .header import restored_strategy
+from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
-from .summary import remaining, summary
+from .summary import limits_of, remaining, summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class StudyView:
-    """A study to read. Made by `load_study`; a `Study` can also be written to.
+    """A study that can be read. `load_study` returns one; a `Study` can also be written.
 
     Args:
         journal: The record of everything that happened.
-        header: What the study was made with.
-        counts: What the record adds up to.
-        state: The strategy after everything in the record; None if it was not replayed.
+        header: The arguments that the study was made with.
+        counts: The counts of its arms and pulls.
+        state: The strategy and the counts after all events; None if the journal was not replayed.
     """
 
     def __init__(self, journal: Journal, header: Mapping[str, Any], counts: Counts, state: StudyState | None = None) -> None:
@@ -50,12 +51,12 @@ class StudyView:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the study was closed."""
         return self._closed
 
     @property
     def knows_best(self) -> bool:
-        """Whether `best()` can answer without replaying the journal."""
+        """Whether the best arm is known without replaying the journal."""
         return self._state is not None or self._stored_recommendation() is not None
 
     @property
@@ -65,13 +66,13 @@ class StudyView:
         return settings.get("max_steps") if settings else None
 
     def best(self) -> Arm:
-        """The recommended arm, by the rule of the strategy; where that cannot be known, the one with the best reward."""
+        """The arm that the strategy recommends; if that is unknown, the arm with the best reward."""
         if self._state is not None and self.counts.pulls:
             return self._state.strategy.best()
         return self.counts.arms[self.recommendation().arm].arm
 
     def recommendation(self) -> Recommendation:
-        """The recommended arm with the step at which it was best and its reward there."""
+        """The recommended arm, its best step, and its reward there."""
         if not self.counts.pulls:
             raise NoResult(self._no_result())
         if self._state is None and (stored := self._stored_recommendation()) is not None:
@@ -80,13 +81,13 @@ class StudyView:
         return recommend(self._state.strategy, self.counts) if self._state is not None else self._best_reward()
 
     def _stored_recommendation(self) -> Recommendation | None:
-        """What the writer stored, if nothing has happened since."""
+        """The recommendation that the writer stored, if nothing has happened since."""
         saved = self.journal.recommendation()
         found = stored_recommendation(saved[1]) if saved is not None and saved[0] == self.counts.events else None
         return found if found is not None and found.arm in self.counts.arms else None
 
     def _replay(self) -> None:
-        """Replay the journal into the strategy, unless it is the user's own or another version made other decisions."""
+        """Replay the journal, unless the strategy is the user's own or another version decided differently."""
         if self._state is not None:
             return
         strategy = restored_strategy(self.header)
@@ -97,7 +98,7 @@ class StudyView:
                 self._state, self.counts = state, state.counts
 
     def _best_reward(self) -> Recommendation:
-        sign = 1.0 if self.header["direction"] == "maximize" else -1.0
+        sign = sign_of(self.header["direction"])
         trained = [record for record in self.counts.arms.values() if record.best_reward is not None]
         return recommended(max(trained, key=lambda record: (not record.failed, sign * (record.best_reward or 0.0))), False)
 
@@ -116,41 +117,37 @@ class StudyView:
     def best_reward(self) -> float:
         """The best reward of the recommended arm, as the function returned it.
 
-        Where the strategy takes rewards for repeated measurements of one value, it is their mean.
+        If its rewards are repeated measurements of one value, it is their mean.
         """
         return self.recommendation().reward
 
     @property
     def best_step(self) -> int:
-        """The step at which the recommended arm was best: `best_model()` is what it saved there."""
+        """The step at which the recommended arm was best. `best_model()` is what it saved there."""
         return self.recommendation().step
 
     @property
     def budget(self) -> int | None:
-        """The steps it may spend, if it has such a limit."""
+        """The budget in steps; None if there is no such limit."""
         if self._state is not None and self._state.extended is not None:
             return self._state.extended.ledger.budget
         return None if self.limits is None else self.limits.steps
 
     @property
     def limits(self) -> Budget | None:
-        """The newest totals that were given to the study: steps, seconds and cost; None if it has no limit."""
-        totals = self.counts.budget
-        if totals is None:
-            totals = {"budget": (self.header["settings"] or {}).get("budget"), **(self.header.get("limits") or {})}
-        steps, seconds, cost = (totals.get(name) for name in ("budget", "seconds", "cost"))
-        return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
+        """The newest budget of the study, in steps, seconds and cost; None if it has no limit."""
+        return limits_of(self.header, self.counts)
 
     @property
     def remaining(self) -> dict[str, float]:
-        """What is left of each limit: "steps", "seconds" and "cost", those that there are; 0 where one is reached."""
+        """What is left of each limit that is set: "steps", "seconds" and "cost"; 0 if it is reached."""
         return remaining(self.limits, self.counts)
 
     def checkpoint_of(self, arm: int) -> Path | None:
-        """The directory of the arm's best state, if it saved any; it may have been deleted since."""
+        """The directory of the arm's best checkpoint; None if it saved nothing. It may have been deleted since."""
         record = self.counts.arms[arm]
-        name, _ = best_state(record, by_mean=False)
-        if name != record.checkpoint and self._takes_mean(arm):  # asked only where it matters: a view may have to be replayed
+        name, _ = record.best_state(by_mean=False)
+        if name != record.checkpoint and self._takes_mean(arm):  # only checked where it matters, because it may need a replay
             name = record.checkpoint
         return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
 
@@ -169,11 +166,11 @@ class StudyView:
         return frames.frame(frames.flat_arm_rows(self.counts, self.max_steps), first)
 
     def pulls_dataframe(self) -> pd.DataFrame:
-        """A row for each pull in the order asked: arm, start, stop, reward, status, seconds, and what else it returned.
+        """A row for each pull, in the order asked: arm, start, stop, reward, status, seconds, and what else it returned.
 
         Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
         """
-        events = islice(self.journal.events(), self.counts.events)  # not those written since the study was opened
+        events = islice(self.journal.events(), self.counts.events)  # without those written since the study was opened
         return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:
@@ -189,29 +186,30 @@ class StudyView:
 
 
 def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *, space: Any = None) -> StudyView:
-    """Open a stored study for reading: it cannot be changed by this, nor can its writer be disturbed.
+    """Open a stored study for reading. This changes nothing and does not disturb its writer.
 
     Args:
-        storage: where it is: a file or a URL, as given to `tune` or `Study`.
-        name: of the study.
-        space: its space, if it is one of your own or of networks, which cannot be made from the storage: with it, arms have
-            configs rather than their JSON, and the best one is by the rule of the strategy rather than by its best reward.
+        storage: The file or URL, as given to `tune` or `Study`.
+        name: Name of the study.
+        space: The space, if it is your own or one of networks, which cannot be rebuilt from the storage. With it, arms have
+            their configs instead of JSON, and the strategy recommends the best arm. Without it, the arm with the best reward
+            is recommended.
 
     >>> import manyarms as ma, tempfile
     >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
     >>> space = ma.Space(x=ma.Float(0, 1))
-    >>> study = ma.tune(lambda config: config["x"], space, budget=50, storage=storage, seed=0, progress=False)
+    >>> study = ma.tune(lambda pull: pull["x"], space, budget=50, storage=storage, seed=0, progress=False)
     >>> ma.load_study(storage).best_config == study.best_config
     True
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be text, got {name!r}")
-    journal = open_journal(storage, name, write=False)  # any name: a study that no version would make can still be shown
+    journal = open_journal(storage, name, write=False)  # any name, even one that no version would accept
     header = stored_header(journal)
     if header is None:
-        raise StudyNotFound(f"there is no study {name!r} here")
-    strategy = restored_strategy(header, None if space is None else as_space(space))  # refuses an unknown one
-    if strategy is not None and space is not None:  # replayed at once: nothing else shows that it is the study's space
+        raise StudyNotFound(f"there is no study {name!r} in this storage")
+    strategy = restored_strategy(header, None if space is None else as_space(space))  # raises an error if it is unknown
+    if strategy is not None and space is not None:  # replayed now, to check that the space is the right one
         state = StudyState(strategy, header["direction"], header["bounds"])
         state.replay(journal)
         return StudyView(journal, header, state.counts, state)

@@ -1,4 +1,4 @@
-"""Whose turn it is to write a study: taking the lock of its journal, and learning what others wrote meanwhile."""
+"""Takes turns at writing a study: the lock of its journal, and what others wrote in the meantime."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..core import Pull
 from ..errors import StudyClosed
 from ..journal import Journal, SharedJournal
-from .header import settle_strategy
+from .header import first_strategy
 from .replay import StudyState
 
 
 class WriteAccess:
-    """The lock of a journal; a journal without one, such as one in memory, is always its object's own.
+    """The lock of a journal. A journal without one, such as one in memory, can always be written.
 
     Args:
-        journal: The journal of a study that is open. From now on a newer object of this process may take its lock over.
+        journal: The journal of an open study. From now on, a newer object in this process may take over its lock.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -32,11 +31,11 @@ class WriteAccess:
         return self._shared is None or self._shared.is_writer
 
     def has_others(self, own: int) -> bool:
-        """Whether others have written to the journal, in which this object knows of so many events."""
+        """Whether others have written to the journal, of which this object knows `own` events."""
         return hasattr(self._journal, "__len__") and len(self._journal) != own
 
     def take(self) -> bool:
-        """Become the writer, unless it is. `StudyLocked` if another process is, or another object of this process.
+        """Take the lock, unless this object holds it. Raises `StudyLocked` if another process or object holds it.
 
         Returns:
             Whether the lock was taken now, so that others may have written since it was released.
@@ -52,26 +51,24 @@ class WriteAccess:
             self._shared.release()
 
     def writing(self) -> AbstractContextManager[None]:
-        """For as long as it is entered, no other object of this process can take the lock over."""
+        """While this is entered, no other object in this process can take over the lock."""
         return nullcontext() if self._shared is None else self._shared.writing()
 
 
-def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, Any], diverged: bool) -> list[Pull]:
-    """Replay what others appended to the journal, and give the pulls in flight that they asked for.
+def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, Any], diverged: bool) -> None:
+    """Replay what others appended to the journal.
 
     Args:
-        state: What is known so far.
-        journal: The journal, which has grown.
+        state: The state of the study, which is updated.
+        journal: The journal.
         header: The header of the study.
-        diverged: The strategy made decisions that were never written. It is put back to the beginning.
+        diverged: Whether the strategy made decisions that were never written. If so, a fresh copy replays the journal.
     """
-    before = {arm: flight.pull for arm, flight in state.counts.in_flight.items()}
     if diverged:
         if state.extended is None:
             raise StudyClosed(
                 f"study {journal.name!r} was continued elsewhere: open it again with ma.Study(...) to continue it"
             )
-        settle_strategy(state.strategy, header)
+        state.begin(first_strategy(state.strategy, header))
         state.counts.clear()
     state.replay(journal, use_snapshot=diverged)
-    return [flight.pull for arm, flight in state.counts.in_flight.items() if before.get(arm) is not flight.pull]

@@ -1,18 +1,22 @@
-"""Tables: reading them, what is to be learned from them, and models of them in folders."""
+"""Models for tables: read a table, fit a model to it, save it, and predict new tables."""
 
-from .reading.memory import TableTooLarge
+from .errors import DirectoryMismatch, DoubtfulTarget, TableTooLarge, TargetError
+from .fit import fit_table
 from .reading.table import read_table
-from .saved import Facts, SavedModel, load_model, save_model
-from .task import held_out, task_of, with_target
+from .result import TableFit
+from .saved import Facts, SavedModel, load_model, predict_table, save_model
 
 __all__ = [
+    "DirectoryMismatch",
+    "DoubtfulTarget",
     "Facts",
     "SavedModel",
+    "TableFit",
     "TableTooLarge",
-    "held_out",
+    "TargetError",
+    "fit_table",
     "load_model",
+    "predict_table",
     "read_table",
     "save_model",
-    "task_of",
-    "with_target",
 ]

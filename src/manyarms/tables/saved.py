@@ -1,4 +1,4 @@
-"""A model of a table in a folder: the model itself, what it was trained on, and the versions it needs."""
+"""A fitted model in a directory: the model itself, what it was trained on, and the package versions it needs."""
 
 from __future__ import annotations
 
@@ -11,43 +11,44 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..errors import ManyarmsError
-from .columns import TEXT, conformed
-from .metrics import score
-from .names import Say, listed
-from .reading.table import pandas, read_table, warn
-from .task import with_target
+from ..sklearn.automl.columns import TEXT
+from ..sklearn.automl.scoring import score
+from ..sklearn.automl.wording import listed, one_line
+from .columns import conformed
+from .names import Notify
+from .reading.table import read_table, warn
+from .target import with_target
 from .versions import differences
 from .writing import write_text, written_aside
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODEL, FACTS, REQUIREMENTS = "model.joblib", "model.json", "requirements.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a saved model: the content of `model.json`.
+    """What is known about a saved model: the content of `model.json`.
 
     Args:
         task: "classification" or "regression".
-        target: the name of the column it predicts.
-        columns: the kinds of those it predicts from, by name and in order.
-        dtypes: what pandas made of them.
-        target_kind: of the target.
-        classes: in the order of probabilities; None for a number.
-        metric: what it was searched by.
-        scores: by that metric, on rows held out in turn ("search") and on those it never saw ("held out").
-        rows: it was trained on, and it was judged on.
-        members: the parts of the model: family, weight and arm.
-        versions: of the packages it needs.
-        python: the version it was trained with.
-        command: that made it.
-        settings: of that command.
-        checksum: of the model's file.
+        target: Name of the column that it predicts.
+        columns: How the columns that it predicts from were stored, by name and in order.
+        dtypes: The dtypes of these columns.
+        target_kind: How the target was stored.
+        classes: The classes in the order of the probabilities; None for a regression.
+        scoring: Name of the scorer.
+        scores: Scores: cross-validated ("search"), on the held-out rows ("held out"), and of a constant baseline ("baseline").
+        rows: Number of rows for training and for testing.
+        members: The models of the ensemble: family, weight and arm of each.
+        versions: Versions of the packages that it needs.
+        python: Version of Python that it was trained with.
+        command: Command line that made it, if any.
+        settings: Settings of the fit.
+        checksum: Checksum of the model file.
     """
 
     task: str
@@ -56,7 +57,7 @@ class Facts:
     dtypes: Mapping[str, str]
     target_kind: str
     classes: list[Any] | None
-    metric: str
+    scoring: str
     scores: Mapping[str, float | None]
     rows: Mapping[str, int]
     members: list[Mapping[str, Any]]
@@ -68,113 +69,154 @@ class Facts:
 
 
 class SavedModel:
-    """A model and the facts on it. Made by `load_model`.
+    """A saved model and what is known about it. Made by `load_model`.
 
     Args:
-        estimator: as scikit-learn has them, fitted.
-        facts: on it.
+        estimator: A fitted scikit-learn estimator.
+        facts: What is known about it.
     """
 
     def __init__(self, estimator: Any, facts: Facts) -> None:
         self.estimator, self.facts = estimator, facts
 
     def read(self, path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:
-        """A new table, its columns taken for what they were in training; options as for `read_table`."""
+        """Read a new table, storing its columns as in training. The options are those of `read_table`."""
         text = [name for name, kind in self.facts.columns.items() if kind == TEXT]
         text += [self.facts.target] if self.facts.target_kind == TEXT else []
         return read_table(path, text=text, **options)
 
-    def predict(self, table: pd.DataFrame | str | os.PathLike[str], say: Say = warn) -> pd.Series[Any]:
-        """The predictions for a frame, or for the table in a file."""
-        rows = self._rows(table, say)
-        return pandas().Series(self.estimator.predict(rows), index=rows.index, name=self.facts.target)  # type: ignore[no-any-return]
+    def predict(self, table: pd.DataFrame | str | os.PathLike[str], notify: Notify = warn) -> pd.Series[Any]:
+        """Predictions for a data frame, or for the table in a file."""
+        rows = self._rows(table, notify)
+        return pd.Series(self.estimator.predict(rows), index=rows.index, name=self.facts.target)
 
-    def predict_proba(self, table: pd.DataFrame | str | os.PathLike[str], say: Say = warn) -> pd.DataFrame:
-        """The probability of each class, a column each."""
+    def predict_proba(self, table: pd.DataFrame | str | os.PathLike[str], notify: Notify = warn) -> pd.DataFrame:
+        """The probability of each class, one column per class."""
+        self.check_probabilities()
+        rows = self._rows(table, notify)
+        return pd.DataFrame(self.estimator.predict_proba(rows), index=rows.index, columns=self.facts.classes)
+
+    def predictions(self, table: pd.DataFrame, proba: bool = False, notify: Notify = warn) -> pd.DataFrame:
+        """A column of predictions and, if `proba` is true, a column `probability of <class>` for each class."""
+        answers = self.predict(table, notify).to_frame()
+        if not proba:
+            return answers
+        probabilities = self.predict_proba(table, lambda note: None)
+        return answers.join(probabilities.rename(columns=lambda label: f"probability of {label}"))
+
+    def check_probabilities(self) -> None:
+        """Raise an error if the model is a regression, which has no probabilities."""
         if self.facts.classes is None:
-            raise ValueError("a model of numbers has no probabilities")
-        rows = self._rows(table, say)
-        return pandas().DataFrame(self.estimator.predict_proba(rows), index=rows.index, columns=self.facts.classes)  # type: ignore[no-any-return]
+            raise ValueError("A regression has no class probabilities.")
 
-    def score(self, table: pd.DataFrame | str | os.PathLike[str], say: Say = warn) -> float:
-        """The metric of its search, on a table that has the target."""
-        frame: Any = table if hasattr(table, "columns") else self.read(table, say=say)
+    def has_target(self, table: pd.DataFrame) -> bool:
+        """Whether the table has the target in some of its rows, so that it can be scored."""
+        return self.facts.target in table.columns and bool(table[self.facts.target].notna().any())
+
+    def score(self, table: pd.DataFrame | str | os.PathLike[str], notify: Notify = warn) -> float:
+        """The score on a table that has the target."""
+        frame: Any = table if hasattr(table, "columns") else self.read(table, notify=notify)
         name = self.facts.target
         frame = frame.copy(deep=False)
-        frame[name] = conformed(frame[[name]], {name: self.facts.target_kind}, say)[name]
-        rest, target = with_target(frame, name, say)
-        return score(self.estimator, self.facts.metric, self._rows(rest, say), target)
+        frame[name] = conformed(frame[[name]], {name: self.facts.target_kind}, notify)[name]
+        rest, target = with_target(frame, name, notify)
+        return score(self.estimator, self.facts.scoring, self._rows(rest, notify), target)
 
-    def _rows(self, table: Any, say: Say) -> pd.DataFrame:
-        frame = table if hasattr(table, "columns") else self.read(table, say=say)
-        return conformed(frame.drop(columns=self.facts.target, errors="ignore"), self.facts.columns, say)
+    def _rows(self, table: Any, notify: Notify) -> pd.DataFrame:
+        frame = table if hasattr(table, "columns") else self.read(table, notify=notify)
+        return conformed(frame.drop(columns=self.facts.target, errors="ignore"), self.facts.columns, notify)
 
 
-def load_model(folder: str | os.PathLike[str], say: Say = warn) -> SavedModel:
-    """The model that `manyarms fit` wrote into this folder. Loading a model runs code in it: load only those you trust.
+def load_model(directory: str | os.PathLike[str], notify: Notify = warn) -> SavedModel:
+    """Load the model that `manyarms fit` or `TableFit.save` wrote. Loading runs code in it: load only models you trust.
 
     Args:
-        folder: where it is.
-        say: called with a line if packages have other versions here than the model was trained with.
+        directory: Directory of the model.
+        notify: Receives a note if the installed packages have other versions than the model was trained with.
     """
-    folder = Path(folder)
-    facts = read_facts(folder)
-    file = folder / MODEL
+    directory = Path(directory)
+    facts = read_facts(directory)
+    file = directory / MODEL
     if not file.is_file() or checksum(file) != facts.checksum:
-        raise ManyarmsError(f"{file} is missing, damaged or of another training than {FACTS}: run `manyarms fit` again")
+        raise ManyarmsError(f"{file} is missing, corrupt, or does not belong to {FACTS}. Fit the table again.")
     other = differences({**facts.versions, "python": facts.python})
-    advice = f"pip install -r {folder / REQUIREMENTS} makes them the same"
+    advice = f"Install the same versions with: pip install -r {directory / REQUIREMENTS}"
     if other:
-        say(f"the model was trained with other versions, and may fail or predict otherwise: {listed(other, False)}; {advice}")
+        notify(
+            f"The model was trained with other package versions and may fail or predict differently: "
+            f"{listed(other, False)}. {advice}"
+        )
     with _loading(file, advice):
         import joblib
 
         return SavedModel(joblib.load(file), facts)
 
 
+def predict_table(
+    directory: str | os.PathLike[str],
+    source: pd.DataFrame | str | os.PathLike[str],
+    *,
+    proba: bool = False,
+    notify: Notify = warn,
+    **reading: Any,
+) -> pd.DataFrame:
+    """Predict a table with a saved model. `manyarms predict` on the command line does the same.
+
+    Args:
+        directory: Directory of the model.
+        source: A CSV or Parquet file, or a data frame, with the columns that the model was trained on.
+        proba: Add a column with the probability of each class.
+        notify: Receives a note for each irregularity. By default each is a `ManyarmsWarning`.
+        reading: Options of `read_table`: `rows`, `encoding` and `delimiter`.
+    """
+    model = load_model(directory, notify)
+    frame = source if isinstance(source, pd.DataFrame) else model.read(source, notify=notify, **reading)
+    return model.predictions(frame, proba, notify)
+
+
 @contextmanager
 def _loading(file: Path, advice: str) -> Iterator[None]:
-    """Whatever goes wrong inside a pickle is told in one line."""
+    """Report anything that goes wrong inside a pickle in one line."""
     try:
         yield
     except MemoryError:
         raise
     except Exception as error:
-        cause = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise ManyarmsError(f"{file} cannot be loaded ({cause}): {advice}") from error
+        raise ManyarmsError(f"{file} cannot be loaded ({type(error).__name__}: {one_line(error)}). {advice}") from error
 
 
-def read_facts(folder: Path) -> Facts:
-    """What is known of the model in a folder; an error if there is none."""
-    if not folder.exists():
-        raise FileNotFoundError(f"there is no folder {str(folder)!r}")
-    absent = [name for name in (MODEL, FACTS, REQUIREMENTS) if not (folder / name).is_file()]
+def read_facts(directory: Path) -> Facts:
+    """What is known about the model in a directory; an error if there is none."""
+    if not directory.exists():
+        raise FileNotFoundError(f"The directory {str(directory)!r} does not exist.")
+    absent = [name for name in (MODEL, FACTS, REQUIREMENTS) if not (directory / name).is_file()]
     if absent:
-        raise ManyarmsError(
-            f"{folder} is not the folder of a model that `manyarms fit` made: it has no {' and no '.join(absent)}"
-        )
+        raise ManyarmsError(f"{directory} does not hold a model of `manyarms fit`: it has no {' and no '.join(absent)}.")
     try:
-        return Facts(**json.loads((folder / FACTS).read_text(encoding="utf-8")))
+        known = json.loads((directory / FACTS).read_text(encoding="utf-8"))
+        if "metric" in known:  # its name in version 0.1
+            known["scoring"] = known.pop("metric")
+        return Facts(**known)
     except (ValueError, TypeError) as error:
-        raise ManyarmsError(f"{folder / FACTS} is damaged, or of another version of manyarms: {error}") from None
+        raise ManyarmsError(f"{directory / FACTS} is corrupt, or from another version of manyarms: {error}") from None
 
 
-def save_model(folder: Path, estimator: Any, facts: Facts) -> None:
-    """Write the model, its facts and the versions it needs. Each file is whole, and the facts know the model they belong to.
+def save_model(directory: Path, estimator: Any, facts: Facts) -> None:
+    """Write the model, what is known about it, and the versions it needs. Each file is complete or absent.
 
-    The model is a compressed pickle, which `joblib.load` reads: `joblib.dump` takes five times as long for many trees.
+    The model is a compressed pickle that `joblib.load` reads; `joblib.dump` takes five times as long for many trees.
     """
-    with written_aside(folder / MODEL) as aside:
+    with written_aside(directory / MODEL) as aside:
         with gzip.open(aside, "wb", compresslevel=1) as file:
             pickle.dump(estimator, file, protocol=5)
         known = asdict(facts) | {"checksum": checksum(aside)}
     lines = [f"{package}=={version}" for package, version in facts.versions.items()]
-    write_text(folder / REQUIREMENTS, "\n".join([f"# Python {facts.python}", *lines]) + "\n")
-    write_text(folder / FACTS, json.dumps(known, indent=2, ensure_ascii=False) + "\n")
+    write_text(directory / REQUIREMENTS, "\n".join([f"# Python {facts.python}", *lines]) + "\n")
+    write_text(directory / FACTS, json.dumps(known, indent=2, ensure_ascii=False) + "\n")
 
 
 def checksum(file: Path) -> str:
-    """Of a file's content."""
+    """The checksum of a file's content."""
     digest = blake2b(digest_size=16)
     with open(file, "rb") as content:
         while part := content.read(1 << 20):

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written aside, then renamed."""
+"""Files that are complete or absent: written under a temporary name, then renamed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """Where to write what is to become this file; once it is whole it takes the file's place."""
+    """A temporary path to write to. When the block ends without an error, it replaces the file."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield aside
-        with open(aside, "r+b") as file:  # Windows syncs only what may be written
+        with open(aside, "r+b") as file:  # on Windows, only a writable file can be synced
             os.fsync(file.fileno())
         os.replace(aside, path)
     except OSError as error:
@@ -32,19 +32,19 @@ def written_aside(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """A file with this text."""
+    """Write a text file."""
     with written_aside(path) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_frame(path: Path, frame: pd.DataFrame) -> None:
-    """A table as Parquet, if the name ends so, or else as CSV, with tabs or packed if the name says so."""
+    """Write a table in the format of the file's extension: Parquet, or CSV, delimited by tabs or compressed if it says so."""
     with written_aside(path) as aside:
         frame_writer(path)(frame, aside)
 
 
 def frame_writer(path: Path) -> Callable[[Any, Any], None]:
-    """How to write a table to a file of this name; an error if that cannot be done here."""
+    """The function that writes a table to a file with this name; an error if a package for it is missing."""
     endings = [ending.lower() for ending in path.suffixes]
     if endings[-1:] == [".parquet"]:
         try:
@@ -52,6 +52,6 @@ def frame_writer(path: Path) -> Callable[[Any, Any], None]:
         except ImportError:
             raise ImportError('Parquet files need pyarrow: pip install "manyarms[parquet]"') from None
         return lambda frame, place: frame.to_parquet(place, index=False, engine="pyarrow")
-    packing = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}.get(endings[-1] if endings else "")
+    compression = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}.get(endings[-1] if endings else "")
     delimiter = "\t" if ".tsv" in endings else ","
-    return lambda frame, place: frame.to_csv(place, index=False, sep=delimiter, compression=packing)
+    return lambda frame, place: frame.to_csv(place, index=False, sep=delimiter, compression=compression)

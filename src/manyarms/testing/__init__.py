@@ -1,4 +1,4 @@
-"""Contracts that any space, strategy, journal, runner or layer must pass: test yours with one parametrised line."""
+"""Contracts that every space, strategy, journal, runner and layer must pass. One parametrized test checks yours."""
 
 from .journals import JOURNAL_CHECKS, STORAGE_CHECKS
 from .layers import check_layer

@@ -1,10 +1,12 @@
-"""What a user's function may give or do, and what must come of it: the functions that the contract of runners runs."""
+"""Training functions for the contract of runners, and the outcomes that they must lead to."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
+import pickle
 import sys
 import threading
 import time
@@ -17,8 +19,8 @@ import numpy as np
 
 from ..runners import RunningPull
 
-_MOMENT = 0.01  # seconds between two looks
-_PATIENCE = 10_000  # looks before a pull gives up waiting: this only ends a test that would hang
+_MOMENT = 0.01  # seconds between two checks
+_PATIENCE = 10_000  # checks before a pull stops waiting, so that a broken runner does not hang the test
 
 
 def _raise(error: BaseException) -> Any:
@@ -68,7 +70,7 @@ REWARDS: Mapping[str, tuple[Callable[[], Any], float, float | None, dict[str, fl
         {"layers": [8, 4], "deep": {"a": [1.5, "Infinity"]}},
     ),
 }
-"""By name: what gives the value; the reward, cost, metrics and attributes that it must be told as."""
+"""By name: a function that returns the value, and the reward, cost, metrics and attributes that must be recorded for it."""
 
 FAILURES: Mapping[str, tuple[Callable[[], Any], str, bool]] = {
     "NaN": (lambda: math.nan, "nan", False),
@@ -92,36 +94,40 @@ FAILURES: Mapping[str, tuple[Callable[[], Any], str, bool]] = {
     "cancelled": (lambda: _raise(asyncio.CancelledError()), "CancelledError", True),
     "exception without text": (lambda: _raise(_Unspeakable()), "_Unspeakable", True),
 }
-"""By name: what gives the value; what the reason must say; whether there is a traceback."""
+"""By name: a function that returns the value or raises, what the reason must say, and whether there is a traceback."""
 
 
 def give(pull: RunningPull) -> Any:
-    """Does what its config names."""
+    """Return or raise what the config names."""
     name = pull.config["value"]
     return (REWARDS[name][0] if name in REWARDS else FAILURES[name][0])()
 
 
 def look(pull: RunningPull) -> dict[str, Any]:
-    """Tells what it sees."""
+    """Report what the pull shows."""
     same = pull.config == {"x": 0.1, "deep": [{"name": "é"}, None]} and pull["x"] == 0.1 and pull.load() is None
-    return {"reward": 0, "start": pull.start, "stop": pull.stop, "seed": pull.seed, "arm": pull.arm, "same": same}
+    return {"reward": 0, "start": pull.start, "stop": pull.stop, "seed": pull.seed, "arm": pull.arm.id, "same": same}
 
 
-def look_at_config(config: Any) -> bool:
-    """Whether it got the config itself."""
-    return type(config) is dict and sorted(config) == ["deep", "x"]
+def read_like_a_dict(config: Any) -> bool:
+    """Whether the pull can be read like the config, a dict, regardless of the name of the parameter."""
+    expected = {"x": 0.1, "deep": [{"name": "é"}, None]}
+    copies = [dict(config), {**config}, json.loads(json.dumps(config)), pickle.loads(pickle.dumps(config)), config.copy()]
+    single = config["x"] == config.get("x") == 0.1 and "y" not in config and config.get("y", 7) == 7
+    return config == expected and sorted(config) == ["deep", "x"] and single and all(copy == expected for copy in copies)
 
 
 def spoil(pull: RunningPull) -> Any:
-    """Takes its config apart."""
+    """Change its own config."""
     pull.config["deep"]["y"].clear()
-    pull.config["new"] = threading.Lock()  # which could not be sent back
+    pull.config["new"] = threading.Lock()  # cannot be pickled
     return pull.config.pop("x")
 
 
 def remember(pull: RunningPull) -> int:
-    """Assignment how many pulls came before, as an object and as a file; a mutant adds 100 to what its parent had."""
-    before: int = pull.load() or 0
+    """Save the number of pulls so far, as an object and as a file. A mutant adds 100 to the number of its parent."""
+    loaded = pull.load()
+    before: int = 0 if loaded is None else loaded
     if pull.previous is not None and (pull.previous / "notes.txt").read_text(encoding="utf-8") != str(before):
         raise ValueError("the files are not those that were saved")
     count = before + 1 if pull.parent is None else int(pull.parent.load()) + 100
@@ -131,7 +137,7 @@ def remember(pull: RunningPull) -> int:
 
 
 def save_then(pull: RunningPull) -> int:
-    """Assignment, then returns or raises as its config says."""
+    """Save, then return or raise as the config says."""
     pull.save(bytes(1000))
     if pull.config == "raise":
         raise ValueError("after saving")
@@ -139,14 +145,14 @@ def save_then(pull: RunningPull) -> int:
 
 
 def report(pull: RunningPull) -> int:
-    """Reports points, not all of them finite."""
+    """Report rewards, not all of them finite."""
     for point in (0, float("nan"), 0.5, float("inf"), 2):
         pull.report(point)
     return 0
 
 
 def report_then_save(pull: RunningPull) -> dict[str, float]:
-    """Reports once, then saves; says how much time it had."""
+    """Report once, then save, and return how much time was left."""
     left = pull.time_left
     pull.report(0.5)
     pull.save("trained")
@@ -154,8 +160,8 @@ def report_then_save(pull: RunningPull) -> dict[str, float]:
 
 
 def count_others(pull: RunningPull) -> int:
-    """How many are in the directory that its config names, each for a moment."""
-    mark = Path(pull.config, str(pull.arm))
+    """Number of pulls that are in the directory of the config at the same time."""
+    mark = Path(pull.config, str(pull.arm.id))
     mark.touch()
     time.sleep(0.02)
     present = len(os.listdir(pull.config))
@@ -164,13 +170,13 @@ def count_others(pull: RunningPull) -> int:
 
 
 def here() -> list[int]:
-    """This process and thread. A pull that runs where it was submitted must not wait for what is submitted after it."""
+    """This process and thread. A pull that runs in the process that submits it must not wait for later pulls."""
     return [os.getpid(), threading.get_ident()]
 
 
 def meet(pull: RunningPull) -> int:
-    """How many pulls have come to the place that its config names; waits for as many as it expects there."""
-    Path(pull.config["place"], str(pull.arm)).touch()
+    """Wait until the expected number of pulls is in the directory of the config, and return their number."""
+    Path(pull.config["place"], str(pull.arm.id)).touch()
     for _ in range(_PATIENCE):
         present = len(os.listdir(pull.config["place"]))
         if present >= pull.config["expected"] or here() == pull.config["here"]:
@@ -179,9 +185,9 @@ def meet(pull: RunningPull) -> int:
     return present
 
 
-def take_for_ever(pull: RunningPull) -> int:
-    """Does not end, except in the process that its config names; leaves a file if it was given the time to end after all."""
-    if os.getpid() != pull.config["process"]:  # what runs in the process of the test cannot be abandoned
+def run_forever(pull: RunningPull) -> int:
+    """Run forever, except in the process that the config names. Leave a file if it is not ended."""
+    if os.getpid() != pull.config["process"]:  # a pull in the process of the test cannot be abandoned
         time.sleep(_PATIENCE * _MOMENT)
-        Path(pull.config["place"], str(pull.arm)).touch()
+        Path(pull.config["place"], str(pull.arm.id)).touch()
     return 0

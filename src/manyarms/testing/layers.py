@@ -1,4 +1,4 @@
-"""The contract of a type of layer: what it says of its module, compared with the module itself, which needs PyTorch.
+"""The contract of a layer type: its shapes and costs must be those of its module. Needs PyTorch.
 
 def test_my_layer_keeps_the_contract_of_layers():
     check_layer(MyLayer())
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..networks.layers import EVERY, Layer, Settings, Shape, is_shape
+from ..networks.layers import ALL_DIMENSIONS, Layer, Settings, Shape, is_shape
 
 if TYPE_CHECKING:
     from torch import nn
@@ -21,13 +21,13 @@ _SHAPES: tuple[Shape, ...] = ((5,), (1,), (3, 17), (4, 1), (3, 28, 28), (2, 1, 7
 
 
 def check_layer(layer: Layer, shapes: Iterable[Shape] | None = None, seed: int = 0, n: int = 8) -> None:
-    """The module takes what the layer says it does, gives what it says, learns as much and costs as much.
+    """Check that a layer type describes its module correctly: output shape, number of parameters and operations.
 
     Args:
-        layer: the type, such as `Dense()`.
-        shapes: of the inputs to try; by default some for each of its dimensions, the smallest too.
-        seed: of the settings to try and of the weights.
-        n: how many settings to try with each shape.
+        layer: The layer type, such as `Dense()`.
+        shapes: Input shapes to try. By default several for each of its dimensions, including the smallest.
+        seed: Random seed for the settings and weights.
+        n: Number of settings to try with each shape.
 
     >>> from manyarms.networks import Dense
     >>> check_layer(Dense(), shapes=[(5,), (100,)])
@@ -45,8 +45,8 @@ def check_layer(layer: Layer, shapes: Iterable[Shape] | None = None, seed: int =
 
 def _check_type(layer: Layer) -> None:
     _check(isinstance(layer, Layer), "a layer must be an object such as Dense()", repr(layer))
-    _check(layer.name.isidentifier(), "the name of a layer must be a Python name", repr(layer.name))
-    known = bool(layer.dimensions) and set(layer.dimensions) <= set(EVERY)
+    _check(layer.name.isidentifier(), "the name of a layer must be a Python identifier", repr(layer.name))
+    known = bool(layer.dimensions) and set(layer.dimensions) <= set(ALL_DIMENSIONS)
     _check(known, f"the dimensions of layer {layer.name!r} must be some of 0, 1 and 2", repr(layer.dimensions))
 
 
@@ -57,38 +57,40 @@ def _shapes(layer: Layer, shapes: Iterable[Shape] | None) -> Sequence[Shape]:
     for shape in given:
         if not any(is_shape(shape, 1 + dimensions) for dimensions in layer.dimensions):
             wanted = " or ".join(str(1 + dimensions) for dimensions in sorted(layer.dimensions))
-            raise ValueError(f"shapes must be tuples of {wanted} sizes, which layer {layer.name!r} takes, got {shape!r}")
+            raise ValueError(f"shapes must be tuples of {wanted} sizes for layer {layer.name!r}, got {shape!r}")
     return given
 
 
 def _check_case(layer: Layer, shape: Shape, settings: Settings) -> None:
-    """One shape, one choice of settings."""
-    name, case = f"of layer {layer.name!r}", f"for an input of {shape} with {settings}"
+    """Check the layer for one input shape and one choice of settings."""
+    name, case = f"of layer {layer.name!r}", f"for the input shape {shape} with {settings}"
     after = layer.output_shape(shape, settings)
     valid = is_shape(after, len(shape))
-    _check(valid, f"output_shape {name} must give {len(shape)} whole sizes, each at least 1", f"{after!r} {case}")
-    module = _built(layer, shape, settings, case)
+    _check(valid, f"output_shape {name} must return a tuple of positive integers of length {len(shape)}", f"{after!r} {case}")
+    module = _build(layer, shape, settings, case)
     n_parameters = sum(weight.numel() for weight in module.parameters())
-    for n_rows in (2, 1):  # several to train on, one to predict
-        given, n_flops = _measured(module.train(n_rows > 1), (n_rows, *shape), f"the module {name} must", case)
-        _check(after == given, f"output_shape {name} must be {given}, as the module gives it", f"{after} {case}")
-    for method, said, counted, act in (
-        ("n_parameters", layer.n_parameters(shape, settings), n_parameters, "learns"),
-        ("n_flops", layer.n_flops(shape, settings), n_flops, "takes"),
+    for n_rows in (2, 1):  # several rows for training, one for prediction
+        measured, n_flops = _run(module.train(n_rows > 1), (n_rows, *shape), f"the module {name} must", case)
+        _check(after == measured, f"output_shape {name} must be {measured}, like the output of the module", f"{after} {case}")
+    for method, claimed, counted in (
+        ("n_parameters", layer.n_parameters(shape, settings), n_parameters),
+        ("n_flops", layer.n_flops(shape, settings), n_flops),
     ):
-        same = type(said) is int and said == counted
-        _check(same, f"{method} {name} must be {counted}, as many as the module {act}", f"{said!r} {case}")
+        same = type(claimed) is int and claimed == counted
+        _check(same, f"{method} {name} must be {counted}, as counted in the module", f"{claimed!r} {case}")
 
 
-def _built(layer: Layer, shape: Shape, settings: Settings, case: str) -> nn.Module:
+def _build(layer: Layer, shape: Shape, settings: Settings, case: str) -> nn.Module:
     try:
         return layer.blueprint(shape, settings).build()
     except Exception as error:
-        raise AssertionError(f"the blueprint of layer {layer.name!r} must build, got {_text(error)} {case}") from error
+        raise AssertionError(
+            f"the blueprint of layer {layer.name!r} must build without an error, got {_text(error)} {case}"
+        ) from error
 
 
-def _measured(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Shape, int]:
-    """The shape that each row becomes, and the operations, as PyTorch counts them."""
+def _run(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Shape, int]:
+    """The output shape of a row and the number of operations, as PyTorch counts them."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -97,14 +99,14 @@ def _measured(module: nn.Module, shape: Shape, rule: str, case: str) -> tuple[Sh
     try:
         with warnings.catch_warnings(), FlopCounterMode(display=False) as counter:
             warnings.filterwarnings("ignore", "TF32 acceleration")
-            # PyTorch counts neither the LSTM of MKL-DNN nor fused attention, so both are done in steps
+            # PyTorch does not count operations in the LSTM of MKL-DNN and in fused attention, so both are turned off
             with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
-                given = module(torch.randn(shape))
+                output = module(torch.randn(shape))
     except Exception as error:
-        raise AssertionError(f"{rule} run, got {_text(error)} {case}") from error
-    _check(isinstance(given, torch.Tensor), f"{rule} give a tensor", f"{type(given).__name__} {case}")
-    _check(given.shape[:1] == shape[:1], f"{rule} give {shape[0]} rows for as many", f"{tuple(given.shape)} {case}")
-    return tuple(given.shape[1:]), int(counter.get_total_flops())
+        raise AssertionError(f"{rule} run without an error, got {_text(error)} {case}") from error
+    _check(isinstance(output, torch.Tensor), f"{rule} return a tensor", f"{type(output).__name__} {case}")
+    _check(output.shape[:1] == shape[:1], f"{rule} return as many rows as it gets, {shape[0]}", f"{tuple(output.shape)} {case}")
+    return tuple(output.shape[1:]), int(counter.get_total_flops())
 
 
 def _text(error: Exception) -> str:

@@ -1,10 +1,10 @@
-"""The contract of a runner: what studies rely on, as checks that any runner must pass.
+"""The contract of runners: checks that any runner must pass.
 
     @pytest.mark.parametrize("check", RUNNER_CHECKS, ids=lambda check: check.__name__)
     def test_my_runner_keeps_the_contract_of_runners(check):
         check(lambda workers: MyRunner(workers))
 
-A runner with fewer workers than it was asked for is checked with those it has. Its workers must see this machine's files.
+A runner with fewer workers than requested is checked with those that it has. Its workers must see the files of this machine.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ from .functions import (
     give,
     here,
     look,
-    look_at_config,
     meet,
+    read_like_a_dict,
     remember,
     report,
     report_then_save,
+    run_forever,
     save_then,
     spoil,
-    take_for_ever,
 )
 
 Make = Callable[[int], Runner]
 
 
 def make_task(directory: Path, arm: int, config: Any = None, start: int = 0, stop: int = 1, **more: Any) -> Task:
-    """A task that saves into this directory."""
+    """A task that saves to this directory."""
     name = f"arm-{arm}-step-{stop}"
     places = {"staged": directory / f"{name}.part", "final": directory / name}
     return Task(Pull(Arm(arm, config), start, stop), **{"seed": arm, "previous": None, "parent": None, **places, **more})
 
 
 def check_every_task_gives_one_outcome(make: Make, workers: int = 3) -> None:
-    """Well or badly ended, each task gives one outcome, for its own pull."""
+    """Each task, successful or failed, gives one outcome for its own pull."""
     names = [*REWARDS, *FAILURES]
     with _started(make, workers, give) as (runner, directory):
         tasks = [make_task(directory, arm, {"value": name}, start=arm, stop=arm + 2) for arm, name in enumerate(names)]
@@ -64,18 +64,18 @@ def check_every_task_gives_one_outcome(make: Make, workers: int = 3) -> None:
 
 
 def check_numbers_are_rewards(make: Make, workers: int = 3) -> None:
-    """Any kind of number is a reward; so is a dict that has one, with its cost, metrics and attributes."""
+    """Any kind of number is a reward, and so is a dict with "reward", which may have a cost, metrics and attributes."""
     with _started(make, workers, give) as (runner, directory):
         outcomes = _by_name(runner, directory, REWARDS)
     for name, (_, reward, cost, metrics, attributes) in REWARDS.items():
         outcome = outcomes[name]
         found = (outcome.reward, outcome.cost, dict(outcome.metrics), dict(outcome.attributes), outcome.reason)
-        _check(found == (reward, cost, metrics, attributes, None), f"{name} must be told as reward {reward}", outcome)
-        _check(type(outcome.reward) is float, "a reward must be told as a float", outcome)
+        _check(found == (reward, cost, metrics, attributes, None), f"{name} must be recorded as reward {reward}", outcome)
+        _check(type(outcome.reward) is float, "a reward must be a float", outcome)
 
 
 def check_all_else_fails_with_a_reason(make: Make, workers: int = 3) -> None:
-    """NaN, no number, an exception: never a reward, always one line that says why, and the traceback if there was one."""
+    """NaN, a value that is not a number, and an exception are failures, with a reason in one line and the traceback."""
     with _started(make, workers, give) as (runner, directory):
         outcomes = _by_name(runner, directory, FAILURES)
     for name, (_, reason, raises) in FAILURES.items():
@@ -83,24 +83,24 @@ def check_all_else_fails_with_a_reason(make: Make, workers: int = 3) -> None:
         _check(outcome.reward is None, f"{name} must fail", outcome)
         said = outcome.reason or ""
         _check(reason in said and len(said.splitlines()) == 1, f"{name} must fail with one line that says {reason!r}", outcome)
-        _check(not raises or "Traceback" in (outcome.details or ""), f"{name} must bring its traceback", outcome)
+        _check(not raises or "Traceback" in (outcome.details or ""), f"{name} must have its traceback", outcome)
 
 
 def check_the_function_sees_its_pull(make: Make, workers: int = 3) -> None:
-    """Config, seed, start and stop are those of the pull; a function of `config` gets the plain config."""
+    """Config, seed, start and stop are those of the pull, and the pull can be read like the config."""
     config = {"x": 0.1, "deep": [{"name": "é"}, None]}
     with _started(make, workers, look) as (runner, directory):
         task = make_task(directory, 5, config, start=3, stop=7, seed=2**32 - 1)
         seen = _outcomes(runner, [task])[0].metrics
         expected = {"start": 3, "stop": 7, "seed": 2**32 - 1, "arm": 5, "same": 1}
         _check(dict(seen) == expected, "the function must see its pull", seen)
-    with _started(make, workers, look_at_config) as (runner, directory):
+    with _started(make, workers, read_like_a_dict) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 5, config)])[0]
-        _check(outcome.reward == 1, "a function of config must get the config", outcome)
+        _check(outcome.reward == 1, "a pull must read like its config", outcome)
 
 
-def check_a_function_may_spoil_its_config(make: Make, workers: int = 3) -> None:
-    """What the function does to its config is its own affair: the arm keeps its own."""
+def check_a_function_may_change_its_config(make: Make, workers: int = 3) -> None:
+    """A function may change its config; the config of the arm stays the same."""
     config = {"x": 0.5, "deep": {"y": [1, 2]}}
     with _started(make, workers, spoil) as (runner, directory):
         for stop in (1, 2):
@@ -110,14 +110,14 @@ def check_a_function_may_spoil_its_config(make: Make, workers: int = 3) -> None:
             _check(kept, "the arm's config must stay as it was", outcome.pull.config, config)
 
 
-def check_saved_states_come_back(make: Make, workers: int = 3) -> None:
-    """What a pull saves, as an object or as files, the arm's next pull and its mutant's first one find."""
+def check_saved_states_can_be_loaded(make: Make, workers: int = 3) -> None:
+    """The next pull of the arm, and the first pull of its mutant, find what a pull saved as an object or as files."""
     with _started(make, workers, remember) as (runner, directory):
         first = _outcomes(runner, [make_task(directory, 0)])[0]
         place = directory / "arm-0-step-1"
         _check(first.checkpoint == place.name and first.unsaved is None, "a saved state must be named", first)
         _check(is_sound(place), "a saved state must be where the task said, and sound", list(directory.iterdir()))
-        _check(first.size == size_of(place), "its size must be told", first, size_of(place))
+        _check(first.size == size_of(place), "the outcome must have its size", first, size_of(place))
         second = _outcomes(runner, [make_task(directory, 0, start=1, stop=2, previous=place)])[0]
         _check(second.reward == 2 and not second.inherited, "the next pull must find what was saved", second)
         mutant = replace(make_task(directory, 1, parent=place), pull=Pull(Arm(1, None, (0,)), 0, 1))
@@ -126,7 +126,7 @@ def check_saved_states_come_back(make: Make, workers: int = 3) -> None:
 
 
 def check_a_lost_state_is_named_then_trained_again(make: Make, workers: int = 3) -> None:
-    """A damaged checkpoint is never loaded: the outcome names it, and a task with a recipe trains the state anew."""
+    """A corrupt checkpoint is not loaded: the outcome names it, and a task with a recipe trains the state again."""
     with _started(make, workers, remember) as (runner, directory):
         _outcomes(runner, [make_task(directory, 0)])
         place = directory / "arm-0-step-1"
@@ -139,37 +139,37 @@ def check_a_lost_state_is_named_then_trained_again(make: Make, workers: int = 3)
         _check((outcome.reward, outcome.retrained) == (2, 1), "a recipe must be trained first, and counted", outcome)
 
 
-def check_a_pull_without_room_or_luck_leaves_nothing(make: Make, workers: int = 3) -> None:
-    """A state too large for its room is not kept, though the reward is; a failed pull keeps nothing either."""
+def check_a_pull_without_space_or_that_fails_leaves_nothing(make: Make, workers: int = 3) -> None:
+    """A state that is too large is not saved, but the reward counts; a failed pull saves nothing."""
     with _started(make, workers, save_then) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 0, "return", room=50)])[0]
         _check(outcome.reward == 1 and outcome.checkpoint is None, "the reward must be kept, the state not", outcome)
-        _check("50" in (outcome.unsaved or "") and outcome.size >= 1000, "why it was not saved must be told", outcome)
+        _check("50" in (outcome.unsaved or "") and outcome.size >= 1000, "the outcome must say why it was not saved", outcome)
         outcome = _outcomes(runner, [make_task(directory, 1, "raise")])[0]
         _check(outcome.reward is None and outcome.checkpoint is None, "a failed pull must save nothing", outcome)
         _check(not list(directory.iterdir()), "nothing must be left behind", list(directory.iterdir()))
 
 
 def check_reports_are_the_curve(make: Make, workers: int = 3) -> None:
-    """The finite points that the function reported, in their order."""
+    """The curve has the finite rewards that the function reported, in order."""
     with _started(make, workers, report) as (runner, directory):
         outcome = _outcomes(runner, [make_task(directory, 0)])[0]
     _check(outcome.curve == (0.0, 0.5, 2.0), "what was reported must be the curve", outcome)
 
 
-def check_a_pull_whose_time_is_over_ends_at_its_report(make: Make, workers: int = 3) -> None:
-    """The first report ends it, with the reward of that report and a mark; a pull with plenty of time runs to its end."""
+def check_a_pull_whose_time_is_up_ends_at_its_report(make: Make, workers: int = 3) -> None:
+    """The first report ends it with that reward, and it is marked; a pull with enough time runs to its end."""
     with _started(make, workers, report_then_save) as (runner, directory):
         late = _outcomes(runner, [make_task(directory, 0, time_left=0.0)])[0]
-        _check((late.reward, late.stopped_early) == (0.5, True), "a pull must end at a report when its time is over", late)
-        _check(late.checkpoint is None, "what it did not save yet must not be saved", late)
+        _check((late.reward, late.stopped_early) == (0.5, True), "a pull must end at a report when its time is up", late)
+        _check(late.checkpoint is None, "a state that was not saved yet must not be there", late)
         early = _outcomes(runner, [make_task(directory, 1, time_left=1e9)])[0]
         _check((early.reward, early.stopped_early) == (1, False), "a pull must not end at a report while it has time", early)
         _check(0 < early.metrics["left"] <= 1e9, "a pull must see how much time it has", early)
 
 
 def check_no_more_than_workers_run_at_once(make: Make, workers: int = 3) -> None:
-    """However the tasks come and go."""
+    """At most `workers` pulls run at once."""
     with _started(make, workers, count_others) as (runner, directory), TemporaryDirectory() as meeting:
         outcomes = _outcomes(runner, [make_task(directory, arm, meeting) for arm in range(4 * runner.workers)])
         most = max(outcome.reward or 0 for outcome in outcomes)
@@ -177,13 +177,13 @@ def check_no_more_than_workers_run_at_once(make: Make, workers: int = 3) -> None
 
 
 def check_workers_run_at_once(make: Make, workers: int = 3) -> None:
-    """All of `workers` pulls meet; where they run in the thread of the test, they overlap by the runner's own clock."""
+    """As many pulls as workers run at once; in the thread of the test, they overlap by the clock of the runner."""
     with _started(make, workers, meet) as (runner, directory), TemporaryDirectory() as place:
         config = {"place": place, "expected": runner.workers, "here": here()}
         began = runner.now()
         outcomes = _outcomes(runner, [make_task(directory, arm, config) for arm in range(runner.workers)])
         taken, alone = runner.now() - began, sum(outcome.seconds for outcome in outcomes)
-        _check(taken >= 0, "the clock must not go back", taken)
+        _check(taken >= 0, "the clock must not go backwards", taken)
         met = all(outcome.reward == runner.workers for outcome in outcomes)
         _check(met or taken < alone, f"{runner.workers} workers must work at once", outcomes, taken)
 
@@ -192,7 +192,7 @@ def check_closing_abandons_what_runs(make: Make, workers: int = 3) -> None:
     """Closing does not wait for pulls in flight, and a closed runner can be started again with another function."""
     with TemporaryDirectory() as home, TemporaryDirectory() as place:
         runner, directory = make(workers), Path(home)
-        runner.start(take_for_ever)
+        runner.start(run_forever)
         for arm in range(runner.workers):
             runner.submit(make_task(directory, arm, {"place": place, "process": os.getpid()}))
         runner.close()
@@ -205,7 +205,7 @@ def check_closing_abandons_what_runs(make: Make, workers: int = 3) -> None:
         finally:
             runner.close()
         works = outcome.pull.arm.id == 99 and outcome.reward == 0.25
-        _check(works, "started again, a runner must run what it is given then", outcome)
+        _check(works, "a runner that is started again must run new tasks", outcome)
 
 
 RUNNER_CHECKS: tuple[Callable[..., None], ...] = (
@@ -213,27 +213,27 @@ RUNNER_CHECKS: tuple[Callable[..., None], ...] = (
     check_numbers_are_rewards,
     check_all_else_fails_with_a_reason,
     check_the_function_sees_its_pull,
-    check_a_function_may_spoil_its_config,
-    check_saved_states_come_back,
+    check_a_function_may_change_its_config,
+    check_saved_states_can_be_loaded,
     check_a_lost_state_is_named_then_trained_again,
-    check_a_pull_without_room_or_luck_leaves_nothing,
+    check_a_pull_without_space_or_that_fails_leaves_nothing,
     check_reports_are_the_curve,
-    check_a_pull_whose_time_is_over_ends_at_its_report,
+    check_a_pull_whose_time_is_up_ends_at_its_report,
     check_no_more_than_workers_run_at_once,
     check_workers_run_at_once,
     check_closing_abandons_what_runs,
 )
-"""Each takes a function that makes a runner with so many workers, and optionally how many, and raises `AssertionError`."""
+"""The checks. Each takes a function that makes a runner with a number of workers, and raises `AssertionError`."""
 
 
 def _check(holds: bool, rule: str, *witnesses: Any) -> None:
-    if not holds:  # not an assert statement: those vanish under python -O
+    if not holds:  # not an assert statement, which python -O removes
         raise AssertionError(f"{rule}, got {', '.join(map(repr, witnesses))}")
 
 
 @contextmanager
 def _started(make: Make, workers: int, function: Function) -> Iterator[tuple[Runner, Path]]:
-    """A runner that is closed in the end, and a directory for checkpoints."""
+    """A runner that is closed at the end, and a directory for checkpoints."""
     with TemporaryDirectory() as directory:
         runner = make(workers)
         runner.start(function)
@@ -244,7 +244,7 @@ def _started(make: Make, workers: int, function: Function) -> Iterator[tuple[Run
 
 
 def _outcomes(runner: Runner, tasks: list[Task]) -> list[Outcome]:
-    """What comes of tasks, given to the runner as a study does; waits for no more outcomes than there are tasks."""
+    """The outcomes of tasks, which are submitted as a study does it."""
     outcomes: list[Outcome] = []
     for number, task in enumerate(tasks):
         while number - len(outcomes) >= runner.workers:

@@ -1,4 +1,4 @@
-"""A strategy played against made-up rewards, with many pulls in flight, and played again move by move."""
+"""Play a strategy with simulated rewards and many pulls in flight, and replay what happened."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def play(
     seed: int = 0,
     fail: float = 0.0,
 ) -> Iterator[tuple[Pull, float | None]]:
-    """Ask and tell until the strategy is done: each pull with its reward, as it is told.
+    """Ask and tell until the strategy is done. Yields each pull with its reward after it was told.
 
     Args:
-        strategy: the one to play; it is asked only as far as the iterator is read.
-        reward: of a pull; None means that it failed.
-        workers: pulls kept in flight. They end in random order.
-        seed: of that order, and of which pulls fail.
-        fail: the share of pulls that fail whatever their reward.
+        strategy: The strategy to play. It is asked only as far as the iterator is consumed.
+        reward: Function that returns the reward of a pull; None means that the pull failed.
+        workers: Number of pulls in flight. They end in random order.
+        seed: Random seed of that order, and of which pulls fail.
+        fail: Share of pulls that fail regardless of their reward.
 
     >>> from manyarms import Float, RandomSearch, Space
     >>> search = RandomSearch(Space(x=Float(0, 1)), budget=8, max_steps=2, seed=0)
@@ -47,7 +47,7 @@ def play(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A strategy was asked, and gave this pull."""
+    """A strategy was asked, and returned this pull."""
 
     pull: Pull | None
 
@@ -61,7 +61,7 @@ class Told:
 
 
 class Recorded:
-    """A strategy that writes down what it is asked and told, in `moves`."""
+    """A strategy that records what it is asked and told, in `moves`."""
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
@@ -81,7 +81,7 @@ class Recorded:
 
 
 def replay(strategy: Strategy, moves: Iterable[Asked | Told]) -> Iterator[tuple[Pull | None, Pull | None]]:
-    """Make the same moves with another strategy: each pull as it was asked then, and as it is asked now."""
+    """Make the same moves with another strategy. Yields each pull as it was asked then and as it is asked now."""
     for move in moves:
         if isinstance(move, Told):
             strategy.tell(move.pull, move.reward)

@@ -1,10 +1,10 @@
-"""The contract of a space: what strategies and studies rely on, as checks that any space must pass.
+"""The contract of a space: checks of what strategies and studies rely on.
 
     @pytest.mark.parametrize("check", SPACE_CHECKS, ids=lambda check: check.__name__)
     def test_my_space_keeps_the_contract_of_spaces(check):
         check(MySpace())
 
-What a space does not have (`crossover`, `contains`, `encode`, `decode`) is not checked.
+Optional methods (`crossover`, `contains`, `encode`, `decode`) are checked if the space has them.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import numpy as np
 from ..spaces.protocol import from_json, to_json
 
 _TOLERANCE = 1e-6
-"""How much `decode(encode(config))` may round a number, as a share of it."""
+"""Relative rounding error that is allowed for `decode(encode(config))`."""
 
 
 def check_samples_survive_json(space: Any, seed: int = 0, n: int = 200) -> None:
-    """A sample is in the space and comes back from JSON as it was: journals store configs so."""
+    """A sample is in the space and survives a round trip through JSON, as configs are stored in journals."""
     for config in _samples(space, seed, n):
         _check_valid(space, config, "sample")
 
 
 def check_same_seed_gives_same_configs(space: Any, seed: int = 0, n: int = 200) -> None:
-    """All randomness comes from the generator passed in: resuming a study is doing it again."""
+    """All randomness comes from the generator that is passed in: a study is resumed by replaying it."""
     rng, again = np.random.default_rng(seed), np.random.default_rng(seed)
     for _ in range(n):
         config, other = space.sample(rng), space.sample(again)
@@ -37,52 +37,56 @@ def check_same_seed_gives_same_configs(space: Any, seed: int = 0, n: int = 200) 
         restored = from_json(space, json.loads(_text(space, config)))
         child, other = space.mutate(config, rng), space.mutate(restored, again)
         same = _text(space, child) == _text(space, other)
-        _check(same, "a config and its copy from JSON must mutate alike under the same seed", config, child, other)
+        _check(same, "a config and its copy from JSON must have the same mutant with the same seed", config, child, other)
 
 
 def check_mutants_are_valid_and_differ(space: Any, seed: int = 0, n: int = 200) -> None:
-    """A mutant is in the space and, where the space has another config, is not its parent, which is left as it was."""
+    """A mutant is in the space and differs from its parent, which is not changed. With one config only, it may be equal."""
     rng = np.random.default_rng(seed)
     varies = len({_text(space, config) for config in _samples(space, seed, n)}) > 1
     parent = space.sample(rng)
     for _ in range(n):
         before = _text(space, parent)
         child = space.mutate(parent, rng)
-        _check(_text(space, parent) == before, "mutate must leave the parent as it was", before, parent)
+        _check(_text(space, parent) == before, "mutate must not change the parent", before, parent)
         _check_valid(space, child, "mutate")
-        _check(not varies or _text(space, child) != before, "mutate must change the config where there is another", parent)
+        _check(not varies or _text(space, child) != before, "mutate must return another config if there is one", parent)
         parent = child
 
 
 def check_crossover_is_valid(space: Any, seed: int = 0, n: int = 200) -> None:
-    """A config crossed from two is in the space, follows from the seed, and leaves both as they were."""
+    """A crossing of two configs is in the space and depends only on the seed. The two configs are not changed."""
     if not hasattr(space, "crossover"):
         return
     for i, a in enumerate(_samples(space, seed, n)):
         b = space.mutate(a, np.random.default_rng(i)) if i % 2 else space.sample(np.random.default_rng([seed, i]))
         before = _text(space, a), _text(space, b)
         child = space.crossover(a, b, np.random.default_rng(i))
-        _check((_text(space, a), _text(space, b)) == before, "crossover must leave both parents as they were", before, a, b)
+        _check((_text(space, a), _text(space, b)) == before, "crossover must not change its parents", before, a, b)
         _check_valid(space, child, "crossover")
         again = space.crossover(a, b, np.random.default_rng(i))
-        _check(_text(space, child) == _text(space, again), "the same seed must cross alike", child, again)
+        _check(
+            _text(space, child) == _text(space, again), "crossover must return the same config with the same seed", child, again
+        )
 
 
 def check_codes_are_in_the_unit_cube(space: Any, seed: int = 0, n: int = 200) -> None:
-    """Every config is encoded by equally many finite numbers from 0 to 1, as models of the reward need them."""
+    """Every config is encoded by the same number of finite numbers from 0 to 1."""
     if not hasattr(space, "encode"):
         return
     lengths = set()
     for config in _samples(space, seed, n):
         code = np.asarray(space.encode(config), dtype=float)
-        _check(code.ndim == 1, "encode must give a flat vector", config, code)
-        _check(bool(np.all((code >= 0) & (code <= 1))), "encode must stay between 0 and 1", config, code)
+        _check(code.ndim == 1, "encode must return a vector", config, code)
+        _check(bool(np.all((code >= 0) & (code <= 1))), "encode must return numbers between 0 and 1", config, code)
         lengths.add(len(code))
-        _check(len(lengths) == 1, f"encode must always give equally many numbers, gave {sorted(lengths)}", config)
+        _check(
+            len(lengths) == 1, f"encode must always return the same number of coordinates, returned {sorted(lengths)}", config
+        )
 
 
 def check_decode_undoes_encode(space: Any, seed: int = 0, n: int = 200) -> None:
-    """A decoded code is the config again, up to rounding of its numbers."""
+    """Decoding an encoded config gives the config again, up to rounding."""
     if not (hasattr(space, "encode") and hasattr(space, "decode")):
         return
     for config in _samples(space, seed, n):
@@ -99,11 +103,11 @@ SPACE_CHECKS: tuple[Callable[..., None], ...] = (
     check_codes_are_in_the_unit_cube,
     check_decode_undoes_encode,
 )
-"""Each takes a space, and optionally a seed and the number of configs to try, and raises `AssertionError`."""
+"""Checks of a space. Each takes a space, optionally a seed and a number of configs to try, and raises `AssertionError`."""
 
 
 def _check(holds: bool, rule: str, *witnesses: Any) -> None:
-    if not holds:  # not an assert statement: those vanish under python -O
+    if not holds:  # not an assert statement, because python -O removes those
         raise AssertionError(f"{rule}, got {', '.join(map(repr, witnesses))}")
 
 
@@ -113,7 +117,7 @@ def _samples(space: Any, seed: int, n: int) -> Iterator[Any]:
 
 
 def _text(space: Any, config: Any) -> str:
-    """The config as JSON text, which stands for it where two are compared: a config need not define equality."""
+    """The config as JSON text, to compare configs that do not define equality."""
     try:
         return json.dumps(to_json(space, config), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -126,10 +130,10 @@ def _check_valid(space: Any, config: Any, method: str) -> None:
     text = _text(space, config)
     returned = from_json(space, json.loads(text))
     same = _text(space, returned) == text and (hasattr(space, "to_json") or bool(returned == config))
-    _check(same, f"what {method} gives must survive JSON unchanged", config, returned)
+    _check(same, f"what {method} returns must survive JSON unchanged", config, returned)
     if hasattr(space, "contains"):
-        _check(space.contains(config), f"what {method} gives must be in the space", config)
-        _check(space.contains(returned), f"what {method} gives must be in the space after JSON too", config, returned)
+        _check(space.contains(config), f"what {method} returns must be in the space", config)
+        _check(space.contains(returned), f"what {method} returns must be in the space after JSON too", config, returned)
 
 
 def _close(a: Any, b: Any) -> bool:

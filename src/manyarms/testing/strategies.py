@@ -1,12 +1,12 @@
-"""The contract of a strategy: what studies rely on, as checks that any strategy must pass.
+"""The contract of a strategy: checks of what studies rely on.
 
     @pytest.mark.parametrize("check", STRATEGY_CHECKS, ids=lambda check: check.__name__)
     def test_my_strategy_keeps_the_contract_of_strategies(check):
         check(lambda: MyStrategy(space, budget=200, max_steps=5, seed=1))
 
 A check takes a function that makes the strategy, with the same arguments each time, on a space with several configs.
-What a strategy lacks (`ledger`, `state` and the rest of `ExtendedStrategy`) is not checked, nor is the end of one
-whose budget is None.
+The attributes of `ExtendedStrategy` are checked if the strategy has all of them. The end of the search is not checked if the
+budget is None.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Arm, Pull
-from ..strategies import RandomSearch, Strategy, extended, restart
+from ..strategies import RandomSearch, Strategy, extended, fresh_copy
 from ..strategies.kit.representation import LONGEST
 from . import evidence
 from .simulation import Asked, Recorded, Told, play, replay
@@ -29,15 +29,15 @@ Make = Callable[[], Strategy]
 
 _WORKERS = (1, 4, 64)
 _FAIL = 0.1
-_CUT = 120  # pulls after which an endless strategy is left alone
-_SLACK = 0.01  # of a reward from 0 to 1
-_FEW = 10  # pulls that are enough to see how a mistake is handled
-_NEVER_ASKED = "a pull never asked for must be refused with ValueError, and change nothing"
-_TOO_MANY = 100_000  # pulls after which a strategy that shows no budget is said not to end
+_CUT = 120  # pulls after which a strategy without a budget is stopped
+_SLACK = 0.01  # tolerance, for rewards from 0 to 1
+_FEW = 10  # pulls that are enough to see how an error is handled
+_NEVER_ASKED = "a pull that was never asked must raise ValueError and change nothing"
+_TOO_MANY = 100_000  # pulls after which a strategy without a ledger is reported not to end
 
 
 def check_replay_is_identity(make: Make) -> None:
-    """Made again and fed the same asks and tells, it asks the same and ends in the same state: so studies resume."""
+    """A new strategy that replays the asks and tells makes the same pulls and ends in the same state, as in a resumed study."""
     for workers in _WORKERS:
         first, again = Recorded(make()), make()
         _finish(first, workers, fail=_FAIL)
@@ -47,8 +47,8 @@ def check_replay_is_identity(make: Make) -> None:
         _check(evidence.best(again) == evidence.best(first), "replay must recommend the same arm", evidence.best(again))
 
 
-def check_a_snapshot_goes_on_as_the_original(make: Make) -> None:
-    """A state taken at any moment and written as text, loaded into a new strategy, goes on as if nothing had happened."""
+def check_a_snapshot_continues_like_the_original(make: Make) -> None:
+    """A state stored at any time and loaded into a new strategy continues like the original."""
     for reward in (evidence.noise, evidence.loss):
         original, walking = Recorded(make()), make()
         if evidence.state(walking) is None:
@@ -64,7 +64,7 @@ def check_a_snapshot_goes_on_as_the_original(make: Make) -> None:
 
 
 def check_ask_without_a_pull_changes_nothing(make: Make) -> None:
-    """While it waits, and when it is done, it can be asked as often as one likes."""
+    """While it waits, and when it is done, it can be asked any number of times."""
     for workers in _WORKERS:
         strategy = make()
         for _ in _played(strategy, workers, fail=_FAIL):
@@ -74,12 +74,12 @@ def check_ask_without_a_pull_changes_nothing(make: Make) -> None:
                 strategy.tell(pull, evidence.noise(pull))
                 continue
             again = strategy.ask()
-            _check(again is None, "ask must give None again until a reward is told", again)
-            _check(evidence.state(strategy) == before, "an ask that gives None must change nothing", "another state")
+            _check(again is None, "ask must return None again until a reward is told", again)
+            _check(evidence.state(strategy) == before, "an ask that returns None must change nothing", "another state")
 
 
 def check_the_budget_is_used(make: Make) -> None:
-    """It ends only when less than a whole training is left, with nothing in flight, and stays ended."""
+    """It ends only when less than a full training is left and nothing is in flight, and does not start again."""
     for workers in _WORKERS:
         strategy = make()
         steps = sum(pull.steps for pull, _ in _played(strategy, workers, fail=_FAIL))
@@ -89,7 +89,7 @@ def check_the_budget_is_used(make: Make) -> None:
 
 
 def check_pulls_fit_together(make: Make) -> None:
-    """No step beyond the budget or an arm's maximum; a pull starts where its arm stands; no arm is pulled twice at once."""
+    """Pulls stay within the budget and `max_steps`, start where the last pull of the arm stopped, and never overlap."""
     for workers, fail in itertools.product(_WORKERS, (0.0, _FAIL)):
         recorded = Recorded(make())
         _finish(recorded, workers, fail)
@@ -97,18 +97,18 @@ def check_pulls_fit_together(make: Make) -> None:
 
 
 def check_arms_come_from_the_space(make: Make) -> None:
-    """Every config is in the space, every parent is an earlier arm, and an id always means the same arm."""
+    """Every config is in the space, every parent is an earlier arm, and an id always belongs to the same arm."""
     strategy = make()
     space, known = evidence.space(strategy), dict[int, str]()
     for pull, _ in _played(strategy, workers=4, fail=_FAIL):
         arm, text = pull.arm, evidence.arm_text(pull.arm, space)
         _check(not hasattr(space, "contains") or space.contains(arm.config), "arms must stay in the space", text)
         _check(all(0 <= parent < arm.id for parent in arm.parents), "parents must be earlier arms", text)
-        _check(known.setdefault(arm.id, text) == text, "an arm must stay as it was", known[arm.id], text)
+        _check(known.setdefault(arm.id, text) == text, "an arm must not change", known[arm.id], text)
 
 
 def check_telling_twice_changes_nothing(make: Make) -> None:
-    """A late or repeated result of a pull that was told is ignored, whatever it says."""
+    """A repeated result of a pull is ignored, whether it is the same or another."""
     strategy, told, rng = make(), list[Pull](), np.random.default_rng(0)
     for pull, _ in _played(strategy, workers=4, fail=_FAIL):
         told.append(pull)
@@ -120,47 +120,49 @@ def check_telling_twice_changes_nothing(make: Make) -> None:
 
 
 def check_a_pull_never_asked_is_refused(make: Make) -> None:
-    """A result of what was not asked for is a mistake of the caller, and says so."""
+    """The result of a pull that was never asked raises a `ValueError`."""
     strategy = make()
     pull = strategy.ask()
     assert pull is not None
-    _check_refused(strategy, Pull(pull.arm, pull.start, pull.stop + 1))
+    _check_refused(strategy, [Pull(pull.arm, pull.start, pull.stop + 1)])
     strategy.tell(pull, 0.5)
     for pull, reward in _played(strategy, workers=4, fail=_FAIL):
-        if reward is not None:
-            _check_refused(strategy, Pull(pull.arm, pull.stop, pull.stop + 1))
-        for stranger in (Arm(10**9, pull.config), Arm(-1, pull.config)):
-            _check_refused(strategy, Pull(stranger, 0, 1))
+        strangers = [Pull(Arm(id, pull.config), 0, 1) for id in (10**9, -1)]
+        ahead = [Pull(pull.arm, pull.stop, pull.stop + 1)] if reward is not None else []
+        _check_refused(strategy, ahead + strangers)
 
 
 def check_a_reward_that_is_not_finite_is_refused(make: Make) -> None:
-    """NaN and infinity are refused and change nothing: a failed pull is told as None."""
+    """NaN and infinity raise a `ValueError` and change nothing. A failed pull is told as None."""
     strategy = make()
     for _ in range(_FEW):
         pull = strategy.ask()
         if pull is None:
             return
-        for reward in (math.nan, math.inf, -math.inf):
-            rule = f"a reward of {reward} must be refused with ValueError, and change nothing"
-            _check_refused(strategy, pull, reward, rule)
+        rule = "a reward of {reward} must raise ValueError and change nothing"
+        _check_refused(strategy, [pull], (math.nan, math.inf, -math.inf), rule)
         strategy.tell(pull, 0.5)
-        _check(evidence.best(strategy) is not None, "a pull must still be told after a bad reward was refused", pull)
+        _check(evidence.best(strategy) is not None, "a pull must accept a reward after a bad one was refused", pull)
 
 
 def check_a_failed_pull_never_looks_good(make: Make) -> None:
-    """An arm that only failed is not recommended while any other has a reward."""
+    """An arm without a reward is not recommended while another arm has one."""
     for workers in _WORKERS:
         strategy, rewarded = make(), set[int]()
         for pull, reward in _played(strategy, workers, reward=_mostly_failed):
             if reward == 0.0:
                 rewarded.add(pull.arm.id)
             best = evidence.best(strategy)
-            _check((best is None) == (not rewarded), "best must raise NoResult exactly until a pull has succeeded", best)
+            _check(
+                (best is None) == (not rewarded),
+                "best must raise NoResult until a pull has succeeded, and not afterwards",
+                best,
+            )
             _check(best is None or best in rewarded, "an arm that only failed must not be recommended", best)
 
 
 def check_a_search_of_failures_ends(make: Make) -> None:
-    """Where every pull fails, failures are charged to the budget, and `best` says that there is nothing."""
+    """If every pull fails, failures are charged to the budget, and `best` raises `NoResult`."""
     for workers in _WORKERS:
         strategy = make()
         steps = sum(pull.steps for pull, _ in _played(strategy, workers, fail=1.0))
@@ -170,18 +172,18 @@ def check_a_search_of_failures_ends(make: Make) -> None:
 
 
 def check_randomness_comes_from_the_seed(make: Make) -> None:
-    """The same seed gives the same pulls, also in another process with other hashes; another seed gives others."""
+    """The same seed gives the same pulls, also in another process with other hashes. Another seed gives other pulls."""
     pulls = _transcript(make)
     _check(_transcript(make) == pulls, "the same seed must give the same pulls", "others")
     _check(evidence.elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
     strategy = extended(make())
     if strategy is not None:
-        restart(strategy, seed=strategy.ledger.seed + 1)
-        _check(_transcript(lambda: strategy) != pulls, "another seed must give other pulls", "the same")
+        other = fresh_copy(strategy, seed=strategy.ledger.seed + 1)
+        _check(_transcript(lambda: other) != pulls, "another seed must give other pulls", "the same")
 
 
-def check_more_budget_goes_on(make: Make) -> None:
-    """A search that ended and is given more goes on to the new total, and recommends what it finds there."""
+def check_more_budget_continues_the_search(make: Make) -> None:
+    """A search that ended and gets a larger budget continues to the new total, and may recommend new arms."""
     for workers in _WORKERS:
         strategy = extended(make())
         if strategy is None or strategy.ledger.budget is None:
@@ -193,27 +195,33 @@ def check_more_budget_goes_on(make: Make) -> None:
         _check_ended(strategy, steps + sum(pull.steps for pull, _ in later), "budget tripled at the end")
         if any(reward == 0.9 for _, reward in later):
             best = strategy.best().id
-            _check(best >= known, "what is found after the budget was raised must count", f"arm {best} of {known} old ones")
+            _check(
+                best >= known,
+                "arms found after the budget was raised must be recommended if they are better",
+                f"arm {best} of {known} old ones",
+            )
 
 
 def check_no_worse_than_random_search(make: Make) -> None:
-    """On an easy problem, where a config is the better the nearer it is to a target; mean over some seeds."""
+    """On an easy problem, where configs closer to a target are better, it is as good as random search on average."""
     found = list[tuple[float, float]]()
     for seed in range(16):
         strategy = extended(make())
         if strategy is None or strategy.ledger.budget is None:
             return
-        restart(strategy, seed=seed)
+        strategy = fresh_copy(strategy, seed=seed)
         space, steps = strategy.ledger.space, strategy.ledger.max_steps or 1
-        budget = strategy.ledger.budget if hasattr(space, "encode") else steps  # no codes, no easy problem: beat one random arm
+        budget = (
+            strategy.ledger.budget if hasattr(space, "encode") else steps
+        )  # without encodings there is no easy problem: compare with one random arm
         rival = RandomSearch(space, budget=budget, max_steps=steps, seed=seed)
         found.append((_found(strategy, space), _found(rival, space)))
     mean, least = np.mean(found, axis=0).tolist()
-    _check(mean >= least - _SLACK, f"it must find no less than random search, which found {least:.3f}", f"{mean:.3f}")
+    _check(mean >= least - _SLACK, f"it must be as good as random search, which found {least:.3f}", f"{mean:.3f}")
 
 
 def check_the_study_can_ask_about_it(make: Make) -> None:
-    """Its plan fits the budget, its promises are numbers, its warning is words, and its settings make it again."""
+    """The plan fits the budget, priorities are numbers, the warning is None or text, and the settings recreate the strategy."""
     strategy = extended(make())
     if strategy is None:
         return
@@ -221,18 +229,18 @@ def check_the_study_can_ask_about_it(make: Make) -> None:
     planned = sum(phase.steps or 0 for phase in strategy.plan())
     _check(budget is None or planned <= budget, f"the plan must fit the budget of {budget}", planned)
     for _ in _played(strategy, workers=4, fail=_FAIL):
-        promises = [strategy.priority(arm.id) for arm in strategy.ledger.arms]
-        _check(not any(map(math.isnan, promises)), "promise must be a number for every arm", promises)
+        priorities = [strategy.priority(arm.id) for arm in strategy.ledger.arms]
+        _check(not any(map(math.isnan, priorities)), "priority must be a number for every arm", priorities)
     warning = strategy.warning()
     _check(warning is None or isinstance(warning, str), "warning must be None or text", warning)
-    restart(strategy, seed=strategy.ledger.seed)
-    _check(evidence.state(strategy) == fresh, "its settings must make the same strategy again", strategy.settings)
+    again = fresh_copy(strategy, seed=strategy.ledger.seed)
+    _check(evidence.state(again) == fresh, "its settings must recreate the same strategy", strategy.settings)
 
 
 def check_its_repr_names_its_class_and_settings(make: Make) -> None:
-    """Shown in a terminal, it is one line of limited length with its class and its settings, before, during and after a search.
+    """The repr is one line of limited length with the class and the settings, before, during and after a search.
 
-    `__repr__ = manyarms.strategies.strategy_repr` in a class does that.
+    Use `__repr__ = manyarms.strategies.strategy_repr` in the class.
     """
     strategy = extended(make())
     if strategy is None:
@@ -248,7 +256,7 @@ def check_its_repr_names_its_class_and_settings(make: Make) -> None:
 
 STRATEGY_CHECKS: tuple[Callable[[Make], None], ...] = (
     check_replay_is_identity,
-    check_a_snapshot_goes_on_as_the_original,
+    check_a_snapshot_continues_like_the_original,
     check_ask_without_a_pull_changes_nothing,
     check_the_budget_is_used,
     check_pulls_fit_together,
@@ -259,23 +267,23 @@ STRATEGY_CHECKS: tuple[Callable[[Make], None], ...] = (
     check_a_failed_pull_never_looks_good,
     check_a_search_of_failures_ends,
     check_randomness_comes_from_the_seed,
-    check_more_budget_goes_on,
+    check_more_budget_continues_the_search,
     check_no_worse_than_random_search,
     check_the_study_can_ask_about_it,
     check_its_repr_names_its_class_and_settings,
 )
-"""Each takes a function that makes a strategy, and raises `AssertionError`."""
+"""Checks of a strategy. Each takes a function that makes the strategy, and raises `AssertionError`."""
 
 
 def _check(holds: bool, rule: str, *witnesses: Any) -> None:
-    if not holds:  # not an assert statement: those vanish under python -O
+    if not holds:  # not an assert statement, because python -O removes those
         raise AssertionError(f"{rule}, got {', '.join(map(str, witnesses))}")
 
 
 def _played(
     strategy: Strategy, workers: int, fail: float = 0.0, reward: Callable[[Pull], float | None] = evidence.noise
 ) -> Iterator[tuple[Pull, float | None]]:
-    """`play`, cut short where the strategy is endless."""
+    """`play`, stopped after some pulls if the strategy has no budget."""
     own = extended(strategy.strategy if isinstance(strategy, Recorded) else strategy)
     budget = _TOO_MANY if own is None else own.ledger.budget
     told = play(strategy, reward, workers, seed=workers, fail=fail)
@@ -283,7 +291,7 @@ def _played(
         yield from itertools.islice(told, _CUT)
         return
     for number, row in enumerate(told):
-        _check(number < budget, f"it must end, at the latest after {budget} pulls", "one more")
+        _check(number < budget, f"it must end after at most {budget} pulls", "one more")
         yield row
 
 
@@ -309,7 +317,7 @@ def _found(strategy: Strategy, space: Any) -> float:
 
 
 def _transcript(make: Make) -> str:
-    """Every pull of a short run with some in flight, as text."""
+    """Every pull of a short run with several in flight, as text."""
     strategy = make()
     told = itertools.islice(_played(strategy, workers=4, fail=_FAIL), _CUT)
     return "\n".join(evidence.pull_text(pull, evidence.space(strategy)) for pull, _ in told)
@@ -326,9 +334,9 @@ def _check_snapshot(walking: Strategy, restored: Strategy, rest: Sequence[Asked 
     text = evidence.state(walking)
     assert text is not None
     evidence.load(restored, text)
-    _check(evidence.state(restored) == text, f"a state loaded at {when} must be the state that was taken", "another")
-    _check_same_asks(f"a snapshot taken at {when} must go on as the original", restored, rest)
-    _check(evidence.state(restored) == end, f"a snapshot taken at {when} must end as the original", "another state")
+    _check(evidence.state(restored) == text, f"a state loaded at {when} must be the state that was stored", "another")
+    _check_same_asks(f"a snapshot taken at {when} must continue like the original", restored, rest)
+    _check(evidence.state(restored) == end, f"a snapshot taken at {when} must end like the original", "another state")
 
 
 def _check_ended(strategy: Strategy, steps: int, case: str) -> None:
@@ -340,16 +348,14 @@ def _check_ended(strategy: Strategy, steps: int, case: str) -> None:
     ledger = own.ledger
     _check(not ledger.in_flight, f"nothing may be in flight at the end ({case})", ledger.in_flight)
     _check(ledger.spent == steps, f"steps spent must be the steps of its pulls ({case})", ledger.spent, steps)
-    _check(
-        0 <= ledger.left < (ledger.max_steps or 1), f"it must end within a whole training of its budget ({case})", ledger.left
-    )
+    _check(0 <= ledger.left < (ledger.max_steps or 1), f"it must end with less than a full training left ({case})", ledger.left)
 
 
 def _check_moves(recorded: Recorded) -> None:
     own = extended(recorded.strategy)
     budget = math.inf if own is None or own.ledger.budget is None else own.ledger.budget
     most = math.inf if own is None or own.ledger.max_steps is None else own.ledger.max_steps
-    stands, in_flight, spent = dict[int, int](), set[int](), 0
+    stopped, in_flight, spent = dict[int, int](), set[int](), 0
     for move in recorded.moves:
         pull = move.pull
         if pull is None:
@@ -357,21 +363,25 @@ def _check_moves(recorded: Recorded) -> None:
         arm = pull.arm.id
         if isinstance(move, Told):
             in_flight.remove(arm)
-            stands[arm] = pull.start if move.reward is None else pull.stop
+            stopped[arm] = pull.start if move.reward is None else pull.stop
             continue
         _check(arm not in in_flight, "an arm must not be pulled twice at once", pull)
         in_flight.add(arm)
         spent += pull.steps
-        _check(pull.start == stands.get(arm, 0), f"a pull must start where its arm stands, {stands.get(arm, 0)}", pull)
+        _check(pull.start == stopped.get(arm, 0), f"a pull must start where its arm stopped, {stopped.get(arm, 0)}", pull)
         _check(pull.start < pull.stop <= most, f"a pull must stop after its start and by {most}", pull)
         _check(spent <= budget, f"the steps asked for must stay within the budget of {budget}", spent)
 
 
-def _check_refused(strategy: Strategy, pull: Pull, reward: float = 1.0, rule: str = _NEVER_ASKED) -> None:
+def _check_refused(
+    strategy: Strategy, pulls: Sequence[Pull], rewards: Sequence[float] = (1.0,), rule: str = _NEVER_ASKED
+) -> None:
+    """Each of the pulls with each of the rewards is refused, and changes nothing; the rule may name the reward."""
     before = evidence.state(strategy)
-    try:
-        strategy.tell(pull, reward)
-    except ValueError:
-        _check(evidence.state(strategy) == before, rule, "another state")
-    else:
-        _check(False, rule, pull)
+    for pull, reward in itertools.product(pulls, rewards):
+        try:
+            strategy.tell(pull, reward)
+        except ValueError:
+            _check(evidence.state(strategy) == before, rule.format(reward=reward), "another state")
+        else:
+            _check(False, rule.format(reward=reward), pull)

@@ -9,7 +9,7 @@ from manyarms import Arm, Pull
 from manyarms.bench.problems import CurveWorld, Hartmann, Reservoir, TableProblem, evaluate, regret
 from manyarms.testing import SPACE_CHECKS
 
-from .made_up import KINDS, samples, table
+from .samples import KINDS, samples, table
 
 PROBLEMS = {
     "bernoulli": lambda: Reservoir(1, 3),
@@ -30,7 +30,7 @@ def test_its_space_keeps_the_contract_of_spaces(problem, check):
     check(problem.space)
 
 
-def test_no_config_is_worth_more_than_the_best_and_the_middling_one_is_typical(problem):
+def test_no_config_has_a_larger_value_than_the_best_and_the_median_one_is_typical(problem):
     values = np.array([problem.value(config) for config in samples(problem, 4000)])
     assert values.max() <= problem.best
     assert problem.typical < problem.best
@@ -61,7 +61,7 @@ def test_the_order_of_a_configs_parameters_makes_no_difference(problem):
         assert problem.reward(turned, 1, seed=0) == problem.reward(config, 1, seed=0)
 
 
-def test_regret_counts_in_percent_from_the_best_to_a_middling_config(problem):
+def test_regret_counts_in_percent_from_the_best_to_the_median_config(problem):
     configs = sorted(samples(problem, 500), key=problem.value)
     regrets = [regret(problem, config) for config in configs]
     assert regrets == sorted(regrets, reverse=True)

@@ -46,7 +46,7 @@ def network():
 
 @pytest.fixture
 def trees(monkeypatch, tmp_path):
-    """On a made-up table, so that it needs no data folder: two classes that a checkerboard tells apart."""
+    """On a made-up table, so that it needs no data directory: two classes that a checkerboard tells apart."""
     need_sklearn()
     rng = np.random.default_rng(0)
     x = rng.random((900, 4)).round(4)
@@ -126,7 +126,7 @@ def test_without_scikit_learn_it_says_what_to_install(make, monkeypatch):
 def test_without_the_table_it_says_what_is_missing(monkeypatch, tmp_path):
     need_sklearn()
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path))
-    with pytest.raises(ManyarmsError, match="there is no wilt.csv.gz in .*uci"):
+    with pytest.raises(ManyarmsError, match="There is no wilt.csv.gz in .*uci"):
         boosted_trees("wilt")
     with pytest.raises(ValueError, match="dataset must be one of 'spambase', 'wilt', got 'iris'"):
         boosted_trees("iris")

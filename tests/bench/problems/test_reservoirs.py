@@ -8,7 +8,7 @@ from scipy import stats
 
 from manyarms.bench.problems import Reservoir
 
-from .made_up import samples
+from .samples import samples
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 3), (3, 1), (0.5, 0.5)])

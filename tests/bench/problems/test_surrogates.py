@@ -1,4 +1,4 @@
-"""The surrogate of XGBoost: its space, its inputs, and, where the data folder and onnxruntime are, its predictions."""
+"""The surrogate of XGBoost: its space and inputs and, with the data directory and onnxruntime, its predictions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def predictor(monkeypatch):
     return predictor
 
 
-# -- what needs neither the data folder nor onnxruntime
+# -- tests that need neither the data directory nor onnxruntime
 
 
 def test_options_with_parameters_of_their_own_become_spaces_and_task_and_resources_are_left_out():
@@ -120,7 +120,7 @@ def test_many_values_are_predicted_together_and_are_those_of_each(folder, predic
     assert values[::500] == pytest.approx([problem.value(config) for config in configs[::500]])
 
 
-def test_the_best_is_found_once_and_a_middling_config_has_a_regret_of_100(folder, predictor):
+def test_the_best_is_found_once_and_the_median_config_has_a_regret_of_100(folder, predictor):
     problem = SurrogateProblem(11, folder)
     assert problem.best == pytest.approx(1, abs=1e-6)
     assert problem.typical == pytest.approx(1 - 1e-4, abs=2e-5)  # at the median of lambda, 1
@@ -148,14 +148,14 @@ def test_a_task_that_the_surrogate_does_not_know_is_refused(folder):
 def test_without_onnxruntime_or_the_files_it_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(surrogates, "_onnxruntime", lambda: None)
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path))
-    with pytest.raises(ManyarmsError, match="there is no model.onnx in .*rbv2_xgboost"):
+    with pytest.raises(ManyarmsError, match="There is no model.onnx in .*rbv2_xgboost"):
         rbv2_xgboost(12)
     monkeypatch.setenv("MANYARMS_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(ManyarmsError, match="set MANYARMS_DATA"):
+    with pytest.raises(ManyarmsError, match="Set MANYARMS_DATA"):
         rbv2_xgboost(12)
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ImportError, match='the surrogate needs onnxruntime: pip install "manyarms\\[onnx\\]"'):
+    with pytest.raises(ImportError, match='The surrogate needs onnxruntime: pip install "manyarms\\[onnx\\]"'):
         rbv2_xgboost(12)
 
 
@@ -249,7 +249,7 @@ def test_another_process_in_another_directory_gives_the_same_rewards(tmp_path):
 
 
 @pytest.mark.usefixtures("data")
-def test_a_search_beats_a_middling_config_by_far():
+def test_a_search_beats_the_median_config_by_far():
     problem = rbv2_xgboost(1489)
     search = MutantUCB(problem.space, budget=300, max_steps=10, initial=30, exploration=0.05, seed=0)
     while (pull := search.ask()) is not None:

@@ -9,7 +9,7 @@ from manyarms import AdaptiveMutantUCB, Choice, Float, Int, MutantUCB, Space
 from manyarms.bench.problems import TableProblem, TableSpace, evaluate, regret
 from manyarms.testing import SPACE_CHECKS
 
-from .made_up import table
+from .samples import table
 
 
 def test_the_rows_of_a_table_are_a_space_whose_mutants_are_other_rows_nearby():
@@ -76,7 +76,7 @@ def test_a_reward_is_the_tables_entry_and_none_where_the_training_diverged():
     assert table(diverged=False).reward(diverged, 4, seed=0) == pytest.approx(2.1)
 
 
-def test_where_most_trainings_diverged_a_middling_config_is_as_bad_as_the_worst():
+def test_if_most_trainings_diverged_the_median_config_is_as_bad_as_the_worst():
     space = Space(x=Int(0, 4))
     curves = np.array([[1.0, 5.0], [1.0, 3.0], [1.0, np.nan], [1.0, np.nan], [np.nan, np.nan]])
     problem = TableProblem("shaky", TableSpace(space, [{"x": x} for x in range(5)]), curves)

@@ -1,4 +1,4 @@
-"""Other libraries on the track: each ends, pays for what it trains, repeats itself, and leaves nothing behind."""
+"""Other libraries on charged problems: each ends, pays for what it trains, is repeatable, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ import threading
 
 import numpy as np
 import pytest
-from racing import CONDITIONAL, Stub, table
+from stub_problems import CONDITIONAL, Stub, table
 
 from manyarms.bench.problems import CurveWorld
-from manyarms.bench.race.entrants import Entrant, run
+from manyarms.bench.race.charged_problem import ChargedProblem
+from manyarms.bench.race.methods import Method, search
 from manyarms.bench.race.peers import PEERS
 from manyarms.bench.race.peers.common import Costs, rungs
-from manyarms.bench.race.track import Track
 
 
 @pytest.fixture(params=PEERS.values(), ids=PEERS)
-def peer(request) -> Entrant:
-    entrant: Entrant = request.param
-    if entrant.missing:
-        pytest.skip(f"needs {', '.join(entrant.missing)}")
-    entrant.load()
-    return entrant
+def peer(request) -> Method:
+    method: Method = request.param
+    if method.missing:
+        pytest.skip(f"needs {', '.join(method.missing)}")
+    method.load()
+    return method
 
 
-def raced(peer: Entrant, problem, marks=(3, 6), seed: int = 1) -> Track:
-    track = Track(problem, marks, seed)
-    run(peer, track)
-    assert track.spent <= track.budget
-    assert [reading.trainings for reading in track.readings] == list(marks)
-    return track
+def raced(peer: Method, problem, marks=(3, 6), seed: int = 1) -> ChargedProblem:
+    charged = ChargedProblem(problem, marks, seed)
+    search(peer, charged)
+    assert charged.spent <= charged.budget
+    assert [found.trainings for found in charged.measurements] == list(marks)
+    return charged
 
 
-def regrets(track: Track) -> list[float]:
-    return [reading.regret for reading in track.readings]
+def regrets(charged: ChargedProblem) -> list[float]:
+    return [found.regret for found in charged.measurements]
 
 
 def test_a_search_spends_its_budget_and_repeats_itself(peer, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     problem = CurveWorld("slow", dimensions=3, max_steps=9)
     states, threads = (random.getstate(), np.random.get_state()[1].tolist()), threading.active_count()
-    track = raced(peer, problem)
-    assert track.spent > track.budget - problem.max_steps
-    assert regrets(track) == regrets(raced(peer, problem))
+    charged = raced(peer, problem)
+    assert charged.spent > charged.budget - problem.max_steps
+    assert regrets(charged) == regrets(raced(peer, problem))
     assert not list(tmp_path.iterdir())
     assert capfd.readouterr() == ("", "")
     assert (random.getstate(), np.random.get_state()[1].tolist()) == states
@@ -53,25 +53,25 @@ def test_a_search_spends_its_budget_and_repeats_itself(peer, tmp_path, monkeypat
 
 
 def test_conditional_spaces_are_searched_and_other_seeds_search_differently(peer):
-    tracks = [raced(peer, Stub(CONDITIONAL), seed=seed) for seed in (1, 2)]  # which refuses configs that are not of the space
-    assert all(track.spent > track.budget - 9 for track in tracks)
-    assert regrets(tracks[0]) != regrets(tracks[1])
+    charged_problems = [raced(peer, Stub(CONDITIONAL), seed=seed) for seed in (1, 2)]
+    assert all(charged.spent > charged.budget - 9 for charged in charged_problems)
+    assert regrets(charged_problems[0]) != regrets(charged_problems[1])
 
 
 @pytest.mark.parametrize("failing", [0.5, 1.0])
 def test_failures_end_no_search(peer, failing):
-    track = raced(peer, Stub(failing=failing))
-    assert track.spent > track.budget - 9
-    assert (regrets(track) == [100.0, 100.0]) == (failing == 1.0)
+    charged = raced(peer, Stub(failing=failing))
+    assert charged.spent > charged.budget - 9
+    assert (regrets(charged) == [100.0, 100.0]) == (failing == 1.0)
 
 
 def test_a_table_with_fewer_rows_than_the_budget_ends(peer, monkeypatch):
-    monkeypatch.setattr("manyarms.bench.race.track._IN_VAIN", 15)
+    monkeypatch.setattr("manyarms.bench.race.charged_problem._MOST_REPEATS", 15)
     raced(peer, table(), marks=(3, 10))
 
 
 def test_no_peer_is_imported_before_it_runs():
-    names = {package for entrant in PEERS.values() for package in entrant.needs}
+    names = {package for method in PEERS.values() for package in method.needs}
     code = "import sys, manyarms.bench.race.peers; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "manyarms.bench.race.peers" in loaded and not names & set(loaded)

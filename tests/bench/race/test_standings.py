@@ -1,4 +1,4 @@
-"""Means, errors and ranks of made-up races."""
+"""Means, errors and ranks of sample races."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from manyarms.bench.race.standings import Standings, comparable, deciding, ranks, standard_error
+from manyarms.bench.race.standings import Standings, comparable, time_deciding
 
-from .made_up import made_up
+from .sample_rows import sample_rows
 
 NAN = float("nan")
 
 
-def stand(*heats):
-    return Standings.of(comparable(made_up(*heats)))
+def standings_of(*runs):
+    return Standings.of(comparable(sample_rows(*runs)))
 
 
-def test_the_newest_version_and_the_longest_heat_count():
-    standings = stand(
+def test_the_newest_version_and_the_longest_run_count():
+    standings = standings_of(
         ("A", "p1", 0, {5: 50.0}, {"version": "1"}),
         ("A", "p1", 0, {5: 40.0, 10: 30.0}, {"version": "2"}),
         ("A", "p1", 0, {5: 45.0}, {"version": "2"}),  # later, but shorter
@@ -30,7 +30,7 @@ def test_the_newest_version_and_the_longest_heat_count():
 
 
 def test_the_mean_is_over_problems_and_the_error_over_seeds():
-    standings = stand(
+    standings = standings_of(
         ("A", "p1", 0, {5: 10.0}),
         ("A", "p1", 1, {5: 20.0}),
         ("A", "p2", 0, {5: 30.0}),
@@ -42,7 +42,7 @@ def test_the_mean_is_over_problems_and_the_error_over_seeds():
 
 
 def test_a_seed_that_some_problem_lacks_counts_for_the_mean_but_not_for_the_error():
-    standings = stand(
+    standings = standings_of(
         ("A", "p1", 0, {5: 10.0}),
         ("A", "p1", 1, {5: 20.0}),
         ("A", "p1", 2, {5: 90.0}),
@@ -55,12 +55,12 @@ def test_a_seed_that_some_problem_lacks_counts_for_the_mean_but_not_for_the_erro
 
 
 def test_with_one_seed_there_is_a_mean_and_no_error():
-    found = stand(("A", "p1", 0, {5: 10.0})).estimate("A", 5)
+    found = standings_of(("A", "p1", 0, {5: 10.0})).estimate("A", 5)
     assert found.mean == 10.0 and math.isnan(found.error)
 
 
-def test_who_lacks_a_mark_on_any_problem_has_no_mean_there_and_is_not_ranked():
-    standings = stand(
+def test_a_method_that_lacks_a_mark_on_any_problem_has_no_mean_there_and_is_not_ranked():
+    standings = standings_of(
         ("A", "p1", 0, {5: 10.0, 10: 1.0}),
         ("A", "p2", 0, {5: 10.0, 10: NAN}),  # patience ended
         ("B", "p1", 0, {5: 30.0, 10: 3.0}),
@@ -70,15 +70,15 @@ def test_who_lacks_a_mark_on_any_problem_has_no_mean_there_and_is_not_ranked():
         ("D", "p2", 0, {5: 40.0, 10: 5.0}),
         ("D", "p2", 1, {5: 40.0, 10: NAN}),  # one seed of two was stopped
     )
-    assert [entrant for entrant in "ABCD" if not math.isnan(standings.estimate(entrant, 5).mean)] == ["A", "B", "D"]
-    assert [entrant for entrant in "ABCD" if not math.isnan(standings.estimate(entrant, 10).mean)] == ["B"]
+    assert [method for method in "ABCD" if not math.isnan(standings.estimate(method, 5).mean)] == ["A", "B", "D"]
+    assert [method for method in "ABCD" if not math.isnan(standings.estimate(method, 10).mean)] == ["B"]
     assert standings.ranks(5).mean().to_dict() == {"A": 1.5, "B": 2.5, "D": 2.0}
     assert standings.ranks(10).mean().to_dict() == {"B": 1.0}
     assert standings.ranks(7).shape == (2, 0)
 
 
 def test_ranks_are_by_the_mean_over_seeds_and_equal_regrets_share_theirs():
-    standings = stand(
+    standings = standings_of(
         ("A", "p1", 0, {5: 10.0}),
         ("A", "p1", 1, {5: 30.0}),
         ("B", "p1", 0, {5: 20.0 + 1e-10}),
@@ -88,14 +88,8 @@ def test_ranks_are_by_the_mean_over_seeds_and_equal_regrets_share_theirs():
     assert standings.ranks(5).mean().to_dict() == {"A": 2.5, "B": 2.5, "C": 1.0, "D": 4.0}
 
 
-def test_ranks_of_all_equal_and_of_none():
-    assert ranks([7.0, 7.0, 7.0]).tolist() == [2.0, 2.0, 2.0]
-    assert ranks([]).tolist() == []
-    assert ranks([0.0, 2e-9, 1e-9]).tolist() == [2.0, 2.0, 2.0]  # neighbours within a hair
-
-
-def test_a_difference_is_taken_seed_by_seed():
-    standings = stand(
+def test_a_difference_is_computed_seed_by_seed():
+    standings = standings_of(
         *(("A", "p1", seed, {5: 10.0 + 100 * seed}) for seed in range(3)),
         *(("B", "p1", seed, {5: 12.0 + 100 * seed}) for seed in range(3)),
     )
@@ -105,24 +99,19 @@ def test_a_difference_is_taken_seed_by_seed():
 
 
 def test_deciding_is_the_time_of_all_pulls_to_the_last_mark_reached():
-    rows = made_up(
+    rows = sample_rows(
         ("A", "p1", 0, {5: 1.0, 10: 1.0}, {"pulls": 100, "deciding": 0.5}),
         ("A", "p2", 0, {5: 1.0, 10: NAN}, {"pulls": 300, "deciding": 1.5}),
         ("B", "p1", 0, {5: NAN}, {"pulls": 0, "deciding": 0.0}),
     )
-    found = deciding(comparable(rows))
+    found = time_deciding(comparable(rows))
     assert found.loc["A"].to_dict() == {"pulls": 200.0, "milliseconds": 5.0}
     assert "B" not in found.index
 
 
-def test_standard_errors_need_two_values():
-    assert math.isnan(standard_error(np.array([1.0])))
-    assert standard_error(np.array([1.0, 3.0])) == pytest.approx(1.0)
-
-
-def test_a_family_alone_has_its_own_problems_and_who_took_part():
-    standings = stand(("A", "p1", 0, {5: 1.0}), ("A", "q1", 0, {5: 2.0}), ("B", "q1", 1, {5: 3.0}))
+def test_the_standings_of_a_family_have_its_problems_and_methods():
+    standings = standings_of(("A", "p1", 0, {5: 1.0}), ("A", "q1", 0, {5: 2.0}), ("B", "q1", 1, {5: 3.0}))
     part = standings.in_family("p")
-    assert (part.entrants, part.problems, part.n_seeds) == (["A"], [("p", "p1")], 1)
+    assert (part.methods, part.problems, part.n_seeds) == (["A"], [("p", "p1")], 1)
     assert standings.families == ["p", "q"] and standings.n_seeds == 2
     assert math.isnan(part.estimate("B", 5).mean)

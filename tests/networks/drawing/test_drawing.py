@@ -1,4 +1,4 @@
-"""Pictures: boxes that do not overlap, arrows that point down, and everything that should be in them."""
+"""Drawings: boxes do not overlap, arrows point down, and nothing is missing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 import manyarms as ma
 from manyarms.networks import Graph, Network, Node, draw_family, draw_network
 from manyarms.networks.drawing.family_tree import ancestry
-from manyarms.networks.drawing.placement import placed
-from manyarms.networks.drawing.svg import CHANGED, GONE, NEW
+from manyarms.networks.drawing.placement import place_boxes
+from manyarms.networks.drawing.svg import ADDED_COLOR, CHANGED_COLOR, REMOVED_COLOR
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 TABLES = SPACES["tables"]
 
@@ -24,8 +24,8 @@ def texts(picture):
     return [element.text for element in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def coloured(picture, colour):
-    return [e.text for e in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text") if e.get("fill") == colour]
+def colored(picture, color):
+    return [e.text for e in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text") if e.get("fill") == color]
 
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
@@ -33,17 +33,17 @@ def test_boxes_do_not_overlap_and_arrows_point_down_past_other_boxes(space):
     for network in samples(space, 30):
         for graph in network.graphs.values():
             sizes = {id: (60.0 + 10 * (id % 5), 40.0 + 7 * (id % 3)) for id in graph.order}
-            place = placed(sizes, graph.edges)
+            place = place_boxes(sizes, graph.edges)
             rooms = {
                 id: (x - sizes[id][0] / 2, y - sizes[id][1] / 2, x + sizes[id][0] / 2, y + sizes[id][1] / 2)
-                for id, (x, y) in place.centres.items()
+                for id, (x, y) in place.centers.items()
             }
             assert min(room[0] for room in rooms.values()) >= 0 and max(room[2] for room in rooms.values()) <= place.width
             assert max(room[3] for room in rooms.values()) <= place.height
             for one, other in itertools.combinations(rooms.values(), 2):
                 assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
             for (source, target), route in place.routes.items():
-                downs = [place.centres[source][1], *(y for _, y in route), place.centres[target][1]]
+                downs = [place.centers[source][1], *(y for _, y in route), place.centers[target][1]]
                 assert downs == sorted(downs)
                 assert not any(
                     left < x < right and top < y < bottom for x, y in route for left, top, right, bottom in rooms.values()
@@ -51,7 +51,7 @@ def test_boxes_do_not_overlap_and_arrows_point_down_past_other_boxes(space):
 
 
 def test_a_network_is_drawn_with_layers_shapes_and_combiners():
-    space = SPACES["grey images"]
+    space = SPACES["gray images"]
     nodes = (
         Node(1, (0,), "convolution", {"channels": 8, "kernel": 3, "stride": 2}, activation="relu"),
         Node(4, (0, 1), "identity", {}, "concatenate"),
@@ -86,14 +86,14 @@ def test_what_changed_is_highlighted():
         training | {"batch_size": 64},
     )
     picture = draw_network(child, TABLES, parent)
-    assert coloured(picture, GONE) == ["vector: without dropout 2"]
-    assert coloured(picture, CHANGED) == ["training: batch_size 32 → 64", "units 8 → 9"]
+    assert colored(picture, REMOVED_COLOR) == ["vector: dropout 2 removed"]
+    assert colored(picture, CHANGED_COLOR) == ["training: batch_size 32 → 64", "units 8 → 9"]
     assert "learning_rate 0.01, batch_size 64, optimiser adam" in texts(picture)
-    assert picture.count(f"stroke='{NEW}'") == 3  # a box, and a line with its tip
+    assert picture.count(f"stroke='{ADDED_COLOR}'") == 3  # a box, and a line with its tip
     plain = draw_network(child, TABLES)
-    assert not any(colour in plain for colour in (NEW, CHANGED, GONE))
-    parted = Network({"vector": Graph((one, Node(2, (1,), "dropout", {"rate": 0.5})), 3)}, training)
-    assert coloured(draw_network(parted, TABLES, parent), GONE) == ["vector: without the edge 0 → 2"]
+    assert not any(color in plain for color in (ADDED_COLOR, CHANGED_COLOR, REMOVED_COLOR))
+    disconnected = Network({"vector": Graph((one, Node(2, (1,), "dropout", {"rate": 0.5})), 3)}, training)
+    assert colored(draw_network(disconnected, TABLES, parent), REMOVED_COLOR) == ["vector: edge 0 → 2 removed"]
 
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
@@ -104,7 +104,7 @@ def test_every_network_and_mutant_can_be_drawn(space):
         assert f"{space.layout(child).n_parameters:,} parameters" in draw_network(child, space, network)
 
 
-def searched(strategy, **storage):
+def finished_study(strategy, **storage):
     study = ma.Study(strategy, **storage)
     study.optimize(lambda pull: -abs(np.log(TABLES.layout(pull.config).n_parameters / 1000.0)), progress=False)
     return study
@@ -113,7 +113,7 @@ def searched(strategy, **storage):
 @pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 def test_the_family_tree_has_all_ancestors_of_the_best_arm(tmp_path):
     storage = f"sqlite:///{tmp_path}/study.db"
-    study = searched(ma.SteadyStateEA(TABLES, budget=60, max_steps=1, seed=0), storage=storage)
+    study = finished_study(ma.SteadyStateEA(TABLES, budget=60, max_steps=1, seed=0), storage=storage)
     best, arms = study.best().id, study.counts.arms
     family = ancestry(arms, best)
     assert family[-1] == best and {parent for id in family for parent in arms[id].arm.parents} == set(family[:-1])
@@ -128,10 +128,11 @@ def test_the_family_tree_has_all_ancestors_of_the_best_arm(tmp_path):
         assert draw_family(view, TABLES, arm=best) == picture
 
 
-def test_the_tree_of_a_mutant_tells_what_changed():
-    study = searched(ma.MutantUCB(TABLES, budget=40, max_steps=2, initial=4, seed=0))
+def test_the_tree_of_a_mutant_shows_what_changed():
+    study = finished_study(ma.MutantUCB(TABLES, budget=40, max_steps=2, initial=4, seed=0))
     mutant = max(arm for arm, record in study.counts.arms.items() if record.arm.parents)
     picture = draw_family(study, TABLES, mutant)
     assert any("→" in words or "added" in words or "removed" in words for words in texts(picture))
-    with pytest.raises(ValueError, match="arm must be one of the study's, got 999"):
+    with pytest.raises(ValueError, match="arm must be the id of an arm of the study, got 999"):
         draw_family(study, TABLES, 999)
+    study.close()

@@ -1,4 +1,4 @@
-"""Crossing: a graph made of parts of two, valid and with identities that tell whose weights it may inherit."""
+"""Crossover: the child of two graphs is valid, and its ids show whose weights it may inherit."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import copy
 
 import numpy as np
 
-from manyarms.networks.graphs.crossover import adopted, crossed
+from manyarms.networks.graphs.crossover import cross_graphs, renumber
 
-from ..examples import SPACES, check_graph
+from ..spaces import SPACES, check_graph
 
-PART = SPACES["colour images"].parts["image"]
+GRAPH_SPACE = SPACES["color images"].graphs["image"]
 
 
 def crossings(count=300, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        a, b = PART.sample(rng), PART.sample(rng)
+        a, b = GRAPH_SPACE.sample(rng), GRAPH_SPACE.sample(rng)
         before = copy.deepcopy((a, b))
-        child = crossed(a, b, PART.max_nodes, rng)
+        child = cross_graphs(a, b, GRAPH_SPACE.max_nodes, rng)
         assert (a, b) == before
         yield a, b, child
 
@@ -30,7 +30,7 @@ def signature(node):
 def test_the_child_is_valid_and_has_nodes_of_both():
     from_both = 0
     for a, b, child in crossings():
-        check_graph("image", child, PART)
+        check_graph("image", child, GRAPH_SPACE)
         own, of_a, of_b = ([signature(node) for node in graph.nodes] for graph in (child, a, b))
         old = {node.id for node in a.nodes}
         assert all(signature(node) in (of_a if node.id in old else of_b) for node in child.nodes)
@@ -63,8 +63,8 @@ def test_connections_inside_a_stretch_stay():
 def test_a_whole_graph_is_taken_over_under_new_identities():
     rng = np.random.default_rng(3)
     for _ in range(50):
-        a, b = PART.sample(rng), PART.sample(rng)
-        child = adopted(b, a)
-        check_graph("image", child, PART)
+        a, b = GRAPH_SPACE.sample(rng), GRAPH_SPACE.sample(rng)
+        child = renumber(b, a)
+        check_graph("image", child, GRAPH_SPACE)
         assert child.structure() == b.structure()
         assert not {node.id for node in child.nodes} & {node.id for node in (*a.nodes, *b.nodes)}

@@ -1,4 +1,4 @@
-"""Names of parts and layers: modules, pictures and source text tell them apart, whatever they are."""
+"""Names of graphs and layers: any name works, as long as the names of modules are unique."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import manyarms as ma
 from manyarms import networks
 from manyarms.testing import check_layer
 
-from ..examples import SMALL_TRAINING
+from ..spaces import SMALL_TRAINING
 
 torch = pytest.importorskip("torch")
 
@@ -24,16 +24,16 @@ class Named(networks.Layer):
         return networks.Blueprint("Softsign")
 
 
-def test_parts_and_layers_whose_modules_would_share_a_name_are_refused():
-    parts = {"a": networks.Part([Named("b_c")], dimensions=2), "a_b": networks.Part([Named("c")], dimensions=2)}
-    with pytest.raises(ValueError, match="names that differ when joined, got 'a_b_c' of part 'a' and of part 'a_b'"):
-        networks.NetworkSpace((1, 8, 8), 3, parts, SMALL_TRAINING)
+def test_graphs_and_layers_whose_modules_would_share_a_name_are_refused():
+    graphs = {"a": networks.GraphSpace([Named("b_c")], dimensions=2), "a_b": networks.GraphSpace([Named("c")], dimensions=2)}
+    with pytest.raises(ValueError, match="must differ when joined .*, got 'a_b_c' for graph 'a' and for graph 'a_b'"):
+        networks.NetworkSpace((1, 8, 8), 3, graphs, SMALL_TRAINING)
 
 
 @pytest.mark.parametrize("name", ["head", "mean", "scale", "layout", "input"])
-def test_a_part_may_have_any_name(name, tmp_path):
-    parts = {name: networks.Part([networks.Convolution()], dimensions=2, max_nodes=3)}
-    space = networks.NetworkSpace((1, 8, 8), 3, parts, SMALL_TRAINING, max_flops=100_000)
+def test_a_graph_may_have_any_name(name, tmp_path):
+    graphs = {name: networks.GraphSpace([networks.Convolution()], dimensions=2, max_nodes=3)}
+    space = networks.NetworkSpace((1, 8, 8), 3, graphs, SMALL_TRAINING, max_flops=100_000)
     network = space.sample(np.random.default_rng(0))
     assert networks.build(network, space)(torch.zeros(2, 1, 8, 8)).shape == (2, 3)
     assert networks.draw_network(network, space).count("<rect") >= network.n_nodes
@@ -58,5 +58,5 @@ class Whole(networks.Layer):
 
 def test_a_class_of_pytorch_is_as_good_as_its_name():
     blueprint = Whole().blueprint((3, 8, 8), {"kernel": 3})
-    assert str(blueprint) == "nn.Conv2d(3, 3, 3, padding='same')" and blueprint.own is None
+    assert str(blueprint) == "nn.Conv2d(3, 3, 3, padding='same')" and blueprint.custom_class is None
     check_layer(Whole())

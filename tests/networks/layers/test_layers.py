@@ -19,7 +19,7 @@ LAYERS = [
     networks.Dropout(),
     networks.Identity(),
     networks.MaxPool(),
-    networks.Normalisation(),
+    networks.Normalization(),
     networks.Recurrent(),
 ]
 
@@ -71,8 +71,8 @@ class _Even(torch.nn.Module):
 
 
 def test_a_layer_type_of_the_user_is_searched_like_any_other():
-    part = networks.Part([networks.Convolution(), Gated()], dimensions=2)
-    space = networks.NetworkSpace((3, 12, 12), 4, {"image": part}, networks.TRAINING, max_parameters=200_000)
+    graph_space = networks.GraphSpace([networks.Convolution(), Gated()], dimensions=2)
+    space = networks.NetworkSpace((3, 12, 12), 4, {"image": graph_space}, networks.TRAINING, max_parameters=200_000)
     rng = np.random.default_rng(0)
     network, met = space.sample(rng), 0
     for _ in range(40):
@@ -100,49 +100,52 @@ def says(value):
     return lambda self, shape, settings: value
 
 
-CASE = "for an input of (5,) with {'units': 4}"
+CASE = "for the input shape (5,) with {'units': 4}"
 WRONG = {
     "no layer": (3, "a layer must be an object such as Dense(), got 3"),
-    "no name": (scaled(name="a layer"), "the name of a layer must be a Python name, got 'a layer'"),
+    "no name": (scaled(name="a layer"), "the name of a layer must be a Python identifier, got 'a layer'"),
     "dimensions": (scaled(dimensions=(3,)), "the dimensions of layer 'scaled' must be some of 0, 1 and 2, got (3,)"),
     "no shape": (
         scaled(output_shape=says((0,))),
-        f"output_shape of layer 'scaled' must give 1 whole sizes, each at least 1, got (0,) {CASE}",
+        f"output_shape of layer 'scaled' must return a tuple of positive integers of length 1, got (0,) {CASE}",
     ),
     "another shape": (
         scaled(output_shape=says((5,))),
-        f"output_shape of layer 'scaled' must be (4,), as the module gives it, got (5,) {CASE}",
+        f"output_shape of layer 'scaled' must be (4,), like the output of the module, got (5,) {CASE}",
     ),
     "parameters": (
         scaled(n_parameters=says(24)),
-        f"n_parameters of layer 'scaled' must be 20, as many as the module learns, got 24 {CASE}",
+        f"n_parameters of layer 'scaled' must be 20, as counted in the module, got 24 {CASE}",
     ),
     "parameters of floats": (
         scaled(n_parameters=says(20.0)),
-        f"n_parameters of layer 'scaled' must be 20, as many as the module learns, got 20.0 {CASE}",
+        f"n_parameters of layer 'scaled' must be 20, as counted in the module, got 20.0 {CASE}",
     ),
     "operations": (
         scaled(n_flops=says(20)),
-        f"n_flops of layer 'scaled' must be 40, as many as the module takes, got 20 {CASE}",
+        f"n_flops of layer 'scaled' must be 40, as counted in the module, got 20 {CASE}",
     ),
-    "cannot be built": (scaled(blueprint=says(None)), "the blueprint of layer 'scaled' must build, got AttributeError: "),
+    "cannot be built": (
+        scaled(blueprint=says(None)),
+        "the blueprint of layer 'scaled' must build without an error, got AttributeError: ",
+    ),
     "cannot run": (
         scaled(blueprint=says(networks.Blueprint("Linear", 3, 4))),
-        "the module of layer 'scaled' must run, got RuntimeError: ",
+        "the module of layer 'scaled' must run without an error, got RuntimeError: ",
     ),
     "no tensor": (
         scaled(blueprint=says(networks.Blueprint("GRU", 5, 4))),
-        f"the module of layer 'scaled' must give a tensor, got tuple {CASE}",
+        f"the module of layer 'scaled' must return a tensor, got tuple {CASE}",
     ),
     "other rows": (
         scaled(blueprint=says(networks.Blueprint("Flatten", 0))),
-        f"the module of layer 'scaled' must give 2 rows for as many, got (10,) {CASE}",
+        f"the module of layer 'scaled' must return as many rows as it gets, 2, got (10,) {CASE}",
     ),
 }
 
 
 @pytest.mark.parametrize(("layer", "message"), WRONG.values(), ids=WRONG)
-def test_a_layer_that_says_what_is_wrong_is_told_so(layer, message):
+def test_a_layer_with_a_wrong_description_is_refused(layer, message):
     with pytest.raises(AssertionError) as found:
         check_layer(layer)
     assert str(found.value).startswith(message)
@@ -151,7 +154,7 @@ def test_a_layer_that_says_what_is_wrong_is_told_so(layer, message):
 def test_the_inputs_that_a_layer_is_checked_with_can_be_chosen():
     check_layer(scaled())
     check_layer(scaled(n_parameters=says(28)), shapes=[(7,)])
-    with pytest.raises(ValueError, match=r"shapes must be tuples of 1 sizes, which layer 'scaled' takes, got \(3, 4\)"):
+    with pytest.raises(ValueError, match=r"shapes must be tuples of 1 sizes for layer 'scaled', got \(3, 4\)"):
         check_layer(scaled(), shapes=[(5,), (3, 4)])
 
 

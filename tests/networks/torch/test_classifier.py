@@ -16,13 +16,14 @@ from manyarms.runners.execute import execute
 from manyarms.runners.running_pull import RunningPull
 from manyarms.testing.runners import make_task
 
-from ..examples import samples
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
+from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.classifier import rows_at_once  # noqa: E402
-from manyarms.networks.torch.trained_network import FILE, make_optimiser, read_state  # noqa: E402
+from manyarms.networks.torch.classifier import prediction_batch_size  # noqa: E402
+from manyarms.networks.torch.optimizers import make_optimizer  # noqa: E402
+from manyarms.networks.torch.trained_network import FILE, read_state  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -73,9 +74,9 @@ def plain(*nodes, **training):
     return networks.Network({"image": networks.Graph(tuple(chain), 2 + len(nodes)), "vector": vector}, training)
 
 
-@pytest.mark.parametrize("optimiser", ["sgd", "adam", "adamw", "rmsprop"])
-def test_every_optimiser_goes_on_where_it_was_paused(optimiser, tmp_path):
-    training = {"learning_rate": 0.01, "batch_size": 16, "optimiser": optimiser}
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "rmsprop"])
+def test_every_optimizer_continues_where_it_was_paused(optimizer, tmp_path):
+    training = {"learning_rate": 0.01, "batch_size": 16, "optimizer": optimizer}
     space = networks.image_space((1, 8, 8), 4, training=ma.Space(**training))
     config = plain(("normalisation", {"over": "batch"}), ("dropout", {"rate": 0.3}), **training)
     check_pauses(networks.image_classifier(*DATA, space=space, epochs=2), config, tmp_path)
@@ -118,33 +119,33 @@ def test_every_cycle_has_a_seed_of_its_own(passes, tmp_path):
     assert not any(torch.equal(*pair) for pair in ((one, two), (one, three), (two, three)))
 
 
-def test_a_study_comes_out_the_same_again_and_gives_the_trained_model(classifier):
-    def searched():
-        study = ma.Study(ma.MutantUCB(SPACE, budget=24, max_steps=3, initial=6, seed=1), bounds=(0, 1))
-        study.optimize(classifier, progress=False)
-        return study
+def test_a_study_is_reproducible_and_returns_the_trained_model(classifier):
+    def new_study():
+        return ma.Study(ma.MutantUCB(SPACE, budget=24, max_steps=3, initial=6, seed=1), bounds=(0, 1))
 
-    study = searched()
-    model = study.best_model()
-    assert not model.training
-    x, y = DATA[2:]
-    assert classifier.accuracy(model, x, y) == study.best_reward == searched().best_reward > 0.5
-    assert classifier.predict(model, x).shape == y.shape
-    assert classifier.predict(model, x[:1])[0] == classifier.predict(model, x)[0]
-    assert any(record.inherited for record in study.counts.arms.values())
-    shutil.rmtree(study.checkpoint_of(study.best().id))
-    again = study.best_model()  # trained again from its seed
+    with new_study() as study, new_study() as other:
+        study.optimize(classifier, progress=False)
+        other.optimize(classifier, progress=False)
+        model = study.best_model()
+        assert not model.training
+        x, y = DATA[2:]
+        assert classifier.accuracy(model, x, y) == study.best_reward == other.best_reward > 0.5
+        assert classifier.predict(model, x).shape == y.shape
+        assert classifier.predict(model, x[:1])[0] == classifier.predict(model, x)[0]
+        assert any(record.inherited for record in study.counts.arms.values())
+        shutil.rmtree(study.checkpoint_of(study.best().id))
+        again = study.best_model()  # trained again from its seed
     assert equal(dict(model.state_dict()), dict(again.state_dict()))
 
 
-def test_a_mutant_begins_with_the_weights_of_its_parent_unless_told_not_to(classifier, tmp_path):
+def test_a_mutant_starts_with_the_weights_of_its_parent_unless_warm_is_false(classifier, tmp_path):
     parent = samples(SPACE, 1, seed=3)[0]
     child = networks.Network(parent.graphs, parent.training | {"learning_rate": 1e-3, "optimiser": "sgd"})
     for name in ("parent", "warm", "cold"):
         (tmp_path / name).mkdir()
     directory, _ = play(classifier, parent, [6], tmp_path / "parent")
     frozen = networks.image_classifier(*DATA, space=SPACE, epochs=1, lowest=0.0)
-    frozen._cycle = lambda trainee: networks.Cycle(1, 16, 0.0, 0.0)
+    frozen._cycle = lambda trained: networks.Cycle(1, 16, 0.0, 0.0)
     warm, reward = play(frozen, child, [1], tmp_path / "warm", parent=directory)
     frozen.warm = False
     cold, chance = play(frozen, child, [1], tmp_path / "cold", parent=directory)
@@ -178,20 +179,20 @@ def test_a_checkpoint_that_would_run_code_is_refused_and_not_run(classifier, tmp
     assert not harm.exists()
 
 
-def test_without_room_for_a_checkpoint_the_pull_goes_on(classifier, tmp_path):
+def test_a_pull_succeeds_without_room_for_its_checkpoint(classifier, tmp_path):
     pull = RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 0, 1), 0, tmp_path / "a.part", room=10)
     assert 0 <= classifier(pull)["reward"] <= 1
     assert "max_bytes leaves 10" in pull.unsaved
 
 
-def test_an_arm_that_saved_nothing_cannot_go_on(classifier, tmp_path):
-    with pytest.raises(RuntimeError, match="arm 0 saved nothing, so it cannot go on from step 1"):
+def test_an_arm_without_a_checkpoint_cannot_continue(classifier, tmp_path):
+    with pytest.raises(RuntimeError, match="arm 0 has no checkpoint, so it cannot continue from step 1"):
         classifier(RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 1, 2), 0, tmp_path / "a.part"))
 
 
-def test_a_checkpoint_of_another_step_is_not_gone_on_with(classifier, tmp_path):
+def test_a_checkpoint_of_another_step_is_refused(classifier, tmp_path):
     directory, _ = play(classifier, samples(SPACE, 1)[0], [1], tmp_path)
-    with pytest.raises(RuntimeError, match="arm 0 saved step 1, so it cannot go on from step 2"):
+    with pytest.raises(RuntimeError, match="the checkpoint of arm 0 is at step 1, so it cannot continue from step 2"):
         classifier(RunningPull(ma.Pull(ma.Arm(0, samples(SPACE, 1)[0]), 2, 3), 0, tmp_path / "a.part", directory))
 
 
@@ -222,13 +223,13 @@ def test_sequences_and_tables_are_learned_too():
     table[:, 1] += 4 * label
     for make, x, y in ((networks.sequence_classifier, waves, fast), (networks.table_classifier, table, label)):
         classifier = make(x[:100], y[:100], x[100:], y[100:], epochs=2)
-        study = ma.Study(ma.RandomSearch(classifier.space, budget=16, max_steps=2, seed=0), bounds=(0, 1))
-        study.optimize(classifier, progress=False)
+        with ma.Study(ma.RandomSearch(classifier.space, budget=16, max_steps=2, seed=0), bounds=(0, 1)) as study:
+            study.optimize(classifier, progress=False)
         assert study.best_reward > 0.9 and study.counts.failures == 0
 
 
 def dated(rows, seed):
-    """A column of seconds since 1970, within a minute of a moment, labelled by which came after it."""
+    """A column of seconds since 1970, within a minute of a moment, labeled by which came after it."""
     seconds = np.random.default_rng(seed).uniform(-60, 60, rows)
     return np.stack([1.7e9 + seconds, np.zeros(rows)], axis=1), (seconds > 0).astype(int)
 
@@ -255,24 +256,24 @@ def test_fewer_examples_are_classified_together_the_more_a_layer_gives(classifie
         space = networks.image_space((1, height, height), 4, max_parameters=None, max_flops=None)
         nodes = (networks.Node(1, (0,), "convolution", {"channels": 16, "kernel": 3, "stride": 1}),)
         vector = networks.Graph((networks.Node(1, (0,), "dense", {"units": 8}),), 2)
-        return rows_at_once(space.layout(networks.Network({"image": networks.Graph(nodes, 2), "vector": vector}, {})))
+        return prediction_batch_size(space.layout(networks.Network({"image": networks.Graph(nodes, 2), "vector": vector}, {})))
 
     assert [at_once(height) for height in (8, 128, 512, 4096)] == [1000, 64, 4, 1]
     model = networks.build(samples(SPACE, 1)[0], SPACE)
     whole, sizes = classifier.predict(model, DATA[0]), []
     model.head.register_forward_hook(lambda _module, inputs, _output: sizes.append(len(inputs[0])))
-    monkeypatch.setattr("manyarms.networks.torch.classifier.rows_at_once", lambda layout: 50)
+    monkeypatch.setattr("manyarms.networks.torch.classifier.prediction_batch_size", lambda layout: 50)
     assert (classifier.predict(model, DATA[0]) == whole).all() and sizes == [50, 50, 20]
 
 
 @pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
-def test_the_counts_of_an_optimiser_stay_on_the_cpu_wherever_its_weights_are(classifier, tmp_path):
+def test_the_step_counts_of_an_optimizer_stay_on_the_cpu_wherever_its_weights_are(classifier, tmp_path):
     config = samples(SPACE, 1, seed=3)[0]
     config = networks.Network(config.graphs, config.training | {"optimiser": "adam"})
     directory, _ = play(classifier, config, [1], tmp_path)
     elsewhere = networks.image_classifier(*DATA, space=SPACE, device="meta")
-    trainee = elsewhere._resumed(RunningPull(ma.Pull(ma.Arm(0, config), 1, 2), 0, tmp_path / "b.part", directory))
-    for state in trainee.optimiser.state.values():
+    trained = elsewhere._resume(RunningPull(ma.Pull(ma.Arm(0, config), 1, 2), 0, tmp_path / "b.part", directory))
+    for state in trained.optimizer.state.values():
         assert state["step"].device == CPU and state["exp_avg"].device == torch.device("meta")
 
 
@@ -285,8 +286,8 @@ def test_weights_decay_where_the_training_says_so(classifier, tmp_path):
     assert 0.1 <= group["weight_decay"] == config.training["weight_decay"] <= 0.2
     weight = torch.nn.Parameter(torch.ones(1))
     for name in ("sgd", "adam", "adamw", "rmsprop"):
-        assert make_optimiser(name, [weight], 0.1, 0.3).defaults["weight_decay"] == 0.3
-        assert make_optimiser(name, [weight], 0.1).defaults["weight_decay"] == (0.01 if name == "adamw" else 0)
+        assert make_optimizer(name, [weight], 0.1, 0.3).defaults["weight_decay"] == 0.3
+        assert make_optimizer(name, [weight], 0.1).defaults["weight_decay"] == (0.01 if name == "adamw" else 0)
 
 
 @pytest.mark.parametrize(("asked", "dtype"), [(True, torch.bfloat16), (False, torch.float32), (None, torch.float32)])

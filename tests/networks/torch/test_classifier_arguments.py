@@ -1,4 +1,4 @@
-"""What a classifier is given: lists will do, and what it cannot learn from is refused by name."""
+"""Arguments of a classifier: lists are accepted, and errors name the argument that is wrong."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 
-from ..examples import samples
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
+from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 
-from manyarms.networks.torch.trained_network import make_optimiser  # noqa: E402
+from manyarms.networks.torch.optimizers import make_optimizer  # noqa: E402
 
 TWO = np.arange(9) % 2
 
@@ -21,26 +21,27 @@ TWO = np.arange(9) % 2
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"momentum": 0.9}, ValueError, "must have no parameters but learning_rate, batch_size, optimiser, .*, got momentum"),
-        ({"learning_rate": 0.0}, ValueError, "learning_rate of the space's training must be above 0, got 0.0"),
-        ({"learning_rate": ma.Float(-1, 1)}, ValueError, "learning_rate of the space's training must be above 0, got -1.0"),
+        ({"momentum": 0.9}, ValueError, "no parameters other than learning_rate, batch_size, optimizer, .*, got momentum"),
+        ({"learning_rate": 0.0}, ValueError, "learning_rate of the training space must be above 0, got 0.0"),
+        ({"learning_rate": ma.Float(-1, 1)}, ValueError, "learning_rate of the training space must be above 0, got -1.0"),
         ({"learning_rate": ma.Choice(0.1, "fast")}, TypeError, "learning_rate of .* must be a number, got 'fast'"),
-        ({"batch_size": ma.Int(1, 8)}, ValueError, "batch_size of the space's training must be at least 2, got 1"),
-        ({"batch_size": ma.Float(2, 8)}, TypeError, "batch_size of the space's training must be a whole number, got 2.0"),
+        ({"batch_size": ma.Int(1, 8)}, ValueError, "batch_size of the training space must be at least 2, got 1"),
+        ({"batch_size": ma.Float(2, 8)}, TypeError, "batch_size of the training space must be a whole number, got 2.0"),
         ({"batch_size": ma.Space(a=8)}, TypeError, "batch_size of .* must be a whole number, got Space"),
         ({"optimiser": ma.Choice("sgd", "lion")}, ValueError, "optimiser of .* must be one of 'sgd', .*, got 'lion'"),
-        ({"optimiser": ma.Int(0, 1)}, ValueError, "optimiser of the space's training must be one of 'sgd', .*, got 0"),
+        ({"optimiser": ma.Int(0, 1)}, ValueError, "optimiser of the training space must be one of 'sgd', .*, got 0"),
+        ({"optimizer": "adam"}, ValueError, "no parameters other than .*, got both optimizer and optimiser"),
         ({"weight_decay": ma.Float(-0.1, 0.1)}, ValueError, "weight_decay of .* must be at least 0, got -0.1"),
     ],
 )
-def test_trainings_that_cannot_be_are_refused_before_any_begins(changed, error, message):
+def test_wrong_training_spaces_are_refused(changed, error, message):
     training = ma.Space(**{"learning_rate": 0.1, "batch_size": 16, "optimiser": "sgd"} | changed)
-    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, training)
+    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.graphs, training)
     with pytest.raises(error, match=message):
         networks.Classifier(space, *DATA)
 
 
-def test_devices_and_precisions_that_are_none_are_refused():
+def test_wrong_devices_and_precisions_are_refused():
     for device in ("gpu", "", 1.5):
         with pytest.raises(ValueError, match='device must be one that PyTorch knows, such as "cpu" or "cuda:1", got'):
             networks.image_classifier(*DATA, space=SPACE, device=device)
@@ -50,21 +51,19 @@ def test_devices_and_precisions_that_are_none_are_refused():
 
 def test_tables_are_refused_on_a_device_without_double_precision():
     x, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
-    with pytest.raises(ValueError, match="device must have double precision, which tables are standardised in, got 'mps'"):
+    with pytest.raises(ValueError, match="device must support double precision, in which tables are standardized, got 'mps'"):
         networks.table_classifier(x, y, x, y, device="mps")
 
 
 def test_images_whose_channels_come_first_are_refused_unless_a_space_says_what_they_are():
     x, y = np.zeros((9, 3, 8, 8)), np.arange(9) % 2
-    with pytest.raises(
-        ValueError, match=r"channels come last: .*, got the shape \(9, 3, 8, 8\); np.moveaxis\(x, 1, -1\) moves"
-    ):
+    with pytest.raises(ValueError, match=r"x width x channels, got the shape \(9, 3, 8, 8\); .* with np.moveaxis\(x, 1, -1\)"):
         networks.image_classifier(x, y, x, y)
     networks.image_classifier(np.moveaxis(x, 1, -1), y, np.moveaxis(x, 1, -1), y)
     networks.Classifier(networks.image_space((8, 3, 8), 2), x, y, x, y)
 
 
-def test_lists_will_do():
+def test_lists_are_accepted():
     x, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [0, 1, 0]
     classifier = networks.table_classifier(x, y, x, y)
     model = networks.build(samples(classifier.space, 1)[0], classifier.space)
@@ -75,19 +74,19 @@ def test_lists_will_do():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"y_train": ["a", "b", "c"] * 3}, "y_train must be whole numbers, a label for each row, got <U1"),
-        ({"y_train": np.where(TWO, np.nan, 0)}, "y_train must be whole numbers, a label for each row, got float64"),
-        ({"y_valid": TWO[:, None]}, r"y_valid must be whole numbers, .*, got int64 of the shape \(9, 1\)"),
-        ({"y_train": TWO[:5]}, "y_train must be 9 whole numbers"),
+        ({"y_train": ["a", "b", "c"] * 3}, "y_train must be integers, one label per row, got <U1"),
+        ({"y_train": np.where(TWO, np.nan, 0)}, "y_train must be integers, one label per row, got float64"),
+        ({"y_valid": TWO[:, None]}, r"y_valid must be integers, .*, got int64 with the shape \(9, 1\)"),
+        ({"y_train": TWO[:5]}, "y_train must be 9 integers"),
         ({"y_train": TWO - 1}, "y_train must be 0, 1, 2 and so on, got -1 to 0"),
-        ({"y_train": TWO * 0 + 1}, "y_train must have two classes or more, got 1 only"),
-        ({"y_train": TWO * 0, "y_valid": TWO * 0}, "y_train must have two classes or more, got 0 only"),
+        ({"y_train": TWO * 0 + 1}, "y_train must have at least two classes, got only 1"),
+        ({"y_train": TWO * 0, "y_valid": TWO * 0}, "y_train must have at least two classes, got only 0"),
         ({"x_train": np.zeros((0, 5)), "y_train": TWO[:0]}, r"x_train must be rows x features, got the shape \(0, 5\)"),
-        ({"x_valid": np.zeros((0, 5)), "y_valid": TWO[:0]}, "y_valid must have one label or more, got none"),
-        ({"x_valid": np.zeros((9, 4))}, "x_valid must be rows x 5 to fit the space, got 9 x 4"),
+        ({"x_valid": np.zeros((0, 5)), "y_valid": TWO[:0]}, "y_valid must have at least one label, got none"),
+        ({"x_valid": np.zeros((9, 4))}, "x_valid must have the shape rows x 5 to fit the space, got 9 x 4"),
         ({"x_train": [[0.0] * 5, [1.0]]}, "x_train must be an array, got rows of different lengths"),
-        ({"x_train": np.eye(9, 5) * 1e300}, "x_train must be finite after x_train's mean and deviation are taken from it, got"),
-        ({"x_valid": np.eye(9, 5) * 1e300}, "x_valid must be finite after x_train's mean and deviation are taken from it, got"),
+        ({"x_train": np.eye(9, 5) * 1e300}, "x_train must be finite after standardization .*, got"),
+        ({"x_valid": np.eye(9, 5) * 1e300}, "x_valid must be finite after standardization .*, got"),
     ],
 )
 def test_examples_that_cannot_be_learned_from_are_refused(changed, message):
@@ -100,16 +99,14 @@ def test_labels_of_another_shape_have_no_accuracy(classifier):
     model = networks.build(samples(SPACE, 1)[0], SPACE)
     x, y = DATA[:2]
     for wrong in (y[:, None], y[:5], y.astype(float), "labels"):
-        with pytest.raises(ValueError, match="y must be 120 whole numbers, a label for each row, got"):
+        with pytest.raises(ValueError, match="y must be 120 integers, one label per row, got"):
             classifier.accuracy(model, x, wrong)
     assert classifier.accuracy(model, x, list(y)) == classifier.accuracy(model, x, y)
 
 
 def test_wrong_arguments_are_refused():
-    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.parts, ma.Space(learning_rate=0.1, optimiser="sgd"))
-    with pytest.raises(
-        ValueError, match="the space's training must have learning_rate, batch_size and optimiser, got no batch"
-    ):
+    space = networks.NetworkSpace((1, 8, 8), 4, SPACE.graphs, ma.Space(learning_rate=0.1, optimiser="sgd"))
+    with pytest.raises(ValueError, match="the training space must have learning_rate, batch_size and optimizer, got no batch"):
         networks.image_classifier(*DATA, space=space)
     with pytest.raises(ValueError, match="epochs must be at least 1"):
         networks.image_classifier(*DATA, epochs=0)
@@ -124,5 +121,5 @@ def test_wrong_arguments_are_refused():
     ):
         with pytest.raises(ValueError, match=r"x_train must be rows x .*, got the shape \(9,"):
             make(x, np.zeros(9, int), x, np.zeros(9, int))
-    with pytest.raises(ValueError, match="optimiser must be one of 'sgd', 'adam', 'adamw', 'rmsprop', got 'lion'"):
-        make_optimiser("lion", [], 0.1)
+    with pytest.raises(ValueError, match="optimizer must be one of 'sgd', 'adam', 'adamw', 'rmsprop', got 'lion'"):
+        make_optimizer("lion", [], 0.1)

@@ -1,4 +1,4 @@
-"""A network that diverges, gives no scores or finds too little memory is a failed pull."""
+"""A pull fails if the network diverges, has no finite scores or runs out of memory."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 
-from ..examples import samples
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
+from ..spaces import samples
 
 torch = pytest.importorskip("torch")
 
 
 def failures(function, space=SPACE):
-    study = ma.Study(ma.RandomSearch(space, budget=2, max_steps=1, seed=0))
-    with pytest.raises(ma.NoResult):
-        study.optimize(function, progress=False)
-    return set(study.counts.reasons)
+    with ma.Study(ma.RandomSearch(space, budget=2, max_steps=1, seed=0)) as study:
+        with pytest.raises(ma.NoResult):
+            study.optimize(function, progress=False)
+        return set(study.counts.reasons)
 
 
 def test_a_network_that_diverges_is_a_failed_pull():
     training = ma.Space(learning_rate=1e38, batch_size=16, optimiser="sgd")
-    space = networks.NetworkSpace((1, 8, 8), 4, {"vector": networks.Part([networks.Dense()], dimensions=0)}, training)
+    space = networks.NetworkSpace((1, 8, 8), 4, {"vector": networks.GraphSpace([networks.Dense()], dimensions=0)}, training)
     reasons = failures(networks.image_classifier(*DATA, space=space, epochs=2), space)
     assert reasons and all(reason.startswith("FloatingPointError: the loss was") for reason in reasons)
 

@@ -1,4 +1,4 @@
-"""What is given by mistake is refused with the name of the argument and the rule."""
+"""Wrong arguments raise errors that name the argument and the rule."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from manyarms.networks import (
     Convolution,
     Dense,
     Dropout,
+    GraphSpace,
     Identity,
     Layer,
     MaxPool,
     NetworkSpace,
-    Normalisation,
-    Part,
+    Normalization,
     Recurrent,
     draw_network,
     image_space,
@@ -28,11 +28,11 @@ from manyarms.networks import (
     table_space,
 )
 
-from ..examples import SPACES, samples
+from ..spaces import SPACES, samples
 
 
 def refusal(act):
-    """The message that it is refused with."""
+    """The message of the error that it raises."""
     with pytest.raises((ValueError, TypeError)) as found:
         act()
     return str(found.value)
@@ -62,7 +62,7 @@ LAYERS = {
     "units": (lambda: Dense(ma.Space(units=0)), "units of layer 'dense' must be at least 1, got 0"),
     "rate": (lambda: Dropout(ma.Space(rate=2)), "rate of layer 'dropout' must be between 0 and 1, got 2"),
     "over": (
-        lambda: Normalisation(ma.Space(over="channel")),
+        lambda: Normalization(ma.Space(over="channel")),
         "over of layer 'normalisation' must be one of 'batch', 'example', got 'channel'",
     ),
     "cell": (
@@ -78,7 +78,7 @@ def test_layers(make, message):
     assert refusal(make).startswith(message)
 
 
-def test_a_layer_of_the_user_may_have_rules_of_its_own_and_hyper_parameters_without():
+def test_a_layer_of_the_user_may_have_rules_of_its_own_and_hyperparameters_without():
     class Wide(Dense):
         space = ma.Space(width=ma.Int(1, 8))
         rules = {"width": Dense.rules["units"]}  # noqa: RUF012
@@ -88,41 +88,41 @@ def test_a_layer_of_the_user_may_have_rules_of_its_own_and_hyper_parameters_with
     assert isinstance(type("Free", (Dense,), {"space": ma.Space(width=0)})(), Layer)
 
 
-PARTS = {
+GRAPH_SPACES = {
     "a word": (
-        lambda: Part([Dense()], dimensions=0, activations="relu"),
+        lambda: GraphSpace([Dense()], dimensions=0, activations="relu"),
         "activations must be a list of some of relu, leaky_relu, .*, got 'relu'",
     ),
     "no words": (
-        lambda: Part([Dense()], dimensions=0, combiners=3),
+        lambda: GraphSpace([Dense()], dimensions=0, combiners=3),
         "combiners must be a list of some of add, multiply, concatenate, got 3",
     ),
     "one layer": (
-        lambda: Part(Dense(), dimensions=0),
+        lambda: GraphSpace(Dense(), dimensions=0),
         r"layers must be a list of objects such as Dense\(\), got Dense\(Space\(.*",
     ),
 }
 SPACE_ARGUMENTS = {
     "training": (lambda: image_space((1, 8, 8), 3, training={"a": 1}), "training must be a Space, got {'a': 1}"),
     "one size": (
-        lambda: NetworkSpace(4, 3, SPACES["tables"].parts, TRAINING),
-        "input_shape must be channels, then the extents, if there are any, got 4",
+        lambda: NetworkSpace(4, 3, SPACES["tables"].graphs, TRAINING),
+        "input_shape must be channels, followed by height and width or length if any, got 4",
     ),
-    "no size": (lambda: NetworkSpace((), 3, SPACES["tables"].parts, TRAINING), r"input_shape must be channels, .*, got \(\)"),
-    "parts": (
-        lambda: NetworkSpace((4,), 3, [Part([Dense()], dimensions=0)], TRAINING),
-        r"parts must be a dict of name to Part, got \[Part\(.*",
+    "no size": (lambda: NetworkSpace((), 3, SPACES["tables"].graphs, TRAINING), r"input_shape must be channels, .*, got \(\)"),
+    "graphs": (
+        lambda: NetworkSpace((4,), 3, [GraphSpace([Dense()], dimensions=0)], TRAINING),
+        r"graphs must be a dict of name to GraphSpace, got \[GraphSpace\(.*",
     ),
 }
 
 
-@pytest.mark.parametrize(("make", "message"), (PARTS | SPACE_ARGUMENTS).values(), ids=PARTS | SPACE_ARGUMENTS)
-def test_parts_and_spaces(make, message):
+@pytest.mark.parametrize(("make", "message"), (GRAPH_SPACES | SPACE_ARGUMENTS).values(), ids=GRAPH_SPACES | SPACE_ARGUMENTS)
+def test_spaces_of_graphs_and_networks(make, message):
     assert re.fullmatch(message, refusal(make))
 
 
 IMAGES, TABLES = image_space((1, 8, 8), 3), table_space(4, 3)
-FREE = table_space(4, 3, max_parameters=None)  # nothing to lay a network out for
+FREE = table_space(4, 3, max_parameters=None)  # without limits, networks are not laid out when they are mutated
 (IMAGE,), (ROW,), (SEQUENCE,) = (samples(space, 1) for space in (IMAGES, TABLES, sequence_space((2, 9), 3)))
 STRANGERS = {
     "one graph too few": (IMAGES, IMAGE, ROW, "image, vector, got vector"),
@@ -149,7 +149,7 @@ def test_networks_of_another_space(space, own, other, graphs, use):
 
 
 def test_what_is_no_network():
-    assert refusal(lambda: TABLES.layout({"graphs": {}})) == "a network must be a Network, got {'graphs': {}}"
+    assert refusal(lambda: TABLES.layout({"graphs": {}})) == "network must be a Network, got {'graphs': {}}"
 
 
 def test_networks_of_another_space_are_not_built():
@@ -168,8 +168,8 @@ def table(y_train, y_valid=(0, 1), **options):
 
 def test_labels_that_are_no_numbers_of_classes():
     pytest.importorskip("torch")
-    rule = "must be 0, 1, 2 and so on, below the number of all labels, 6"
-    advice = "; where there are more classes than labels, give a space"
+    rule = "must be 0, 1, 2 and so on, below the total number of labels, 6"
+    advice = "; if there are more classes than labels, pass a space"
     assert refusal(lambda: table([0, 1, 10**7, 1])) == f"y_train {rule}, got 10000000{advice}"
     assert refusal(lambda: table([0, 1, 0, 1], [0, 6])) == f"y_valid {rule}, got 6{advice}"
     for large in (2**63, 2**64 - 1):

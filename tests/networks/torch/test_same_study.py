@@ -1,4 +1,4 @@
-"""A study goes on with the data, the training and the space it was made with, and with no other."""
+"""A study is resumed only with the data, the training and the space it was started with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import manyarms as ma
 from manyarms import networks
 
-from ..quarters import DATA, SPACE
+from ..images import DATA, SPACE
 
 pytest.importorskip("torch")
 
@@ -23,7 +23,7 @@ def classifier(*data, **options):
     return networks.image_classifier(*(data or DATA), space=SPACE, **{"epochs": 1, **options})
 
 
-def test_it_goes_on_with_the_same(tmp_path):
+def test_a_study_is_resumed_with_the_same_data_and_training(tmp_path):
     storage = f"sqlite:///{tmp_path}/study.db"
     assert [search(storage, classifier(), budget) for budget in (4, 6)] == [4, 6]
 
@@ -31,9 +31,9 @@ def test_it_goes_on_with_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"epochs": 2}, "trained with other epochs: epochs=1, now epochs=2 is given; go on with what"),
-        ({"warm": False}, "trained with other warm: warm=True, now warm=False is given"),
-        ({"lowest": 0.5}, "trained with other lowest: lowest=0.01, now lowest=0.5 is given"),
+        ({"epochs": 2}, "trained with epochs=1, not epochs=2; use the same epochs, or start a new study"),
+        ({"warm": False}, "trained with warm=True, not warm=False"),
+        ({"lowest": 0.5}, "trained with lowest=0.01, not lowest=0.5"),
     ],
 )
 def test_another_training_is_refused_before_anything_is_trained(tmp_path, changed, message):
@@ -45,17 +45,17 @@ def test_another_training_is_refused_before_anything_is_trained(tmp_path, change
         assert (view.counts.steps, view.counts.failures) == (4, 0)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_other_data_are_refused_even_where_nothing_is_left_to_train(tmp_path, part):
+@pytest.mark.parametrize("index", range(4))
+def test_other_data_are_refused_even_if_nothing_is_left_to_train(tmp_path, index):
     storage = f"sqlite:///{tmp_path}/study.db"
     search(storage, classifier(), 4)
     data = [array.copy() for array in DATA]
-    data[part] = np.roll(data[part], 1, axis=0)
-    with pytest.raises(ma.StudyMismatch, match="trained with other data; go on with what they were trained with"):
+    data[index] = np.roll(data[index], 1, axis=0)
+    with pytest.raises(ma.StudyMismatch, match="trained with other data; use the same data, or start a new study"):
         search(storage, classifier(*data), 4)
 
 
-def test_a_model_is_given_back_whatever_data_there_are_now(tmp_path):
+def test_a_model_is_loaded_regardless_of_the_data_of_the_classifier(tmp_path):
     storage = f"sqlite:///{tmp_path}/study.db"
     search(storage, classifier(), 4)
     fewer = classifier(*(array[:50] for array in DATA))
@@ -64,5 +64,5 @@ def test_a_model_is_given_back_whatever_data_there_are_now(tmp_path):
 
 
 def test_networks_of_another_space_than_the_classifiers_are_refused_by_name(tmp_path):
-    with pytest.raises(ma.NoResult, match="not of the classifier's space: give the strategy classifier.space"):
+    with pytest.raises(ma.NoResult, match="does not belong to the classifier's space: pass classifier.space to the strategy"):
         search(f"sqlite:///{tmp_path}/study.db", classifier(), 4, networks.table_space(4, 2))

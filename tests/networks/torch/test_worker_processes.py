@@ -11,7 +11,7 @@ from pictures import bright_quarters
 import manyarms as ma
 from manyarms import networks
 
-from ..quarters import SPACE
+from ..images import SPACE
 
 torch = pytest.importorskip("torch")
 
@@ -27,7 +27,7 @@ def pulls_of_a_search(late=None, **options):
     classifier = networks.image_classifier(*noisy(0), *noisy(1), space=SPACE, epochs=1)
 
     def train(pull):
-        time.sleep(0.3 * (pull.arm % 2 == late))
+        time.sleep(0.3 * (pull.arm.id % 2 == late))
         return classifier(pull)
 
     with ma.Study(ma.MutantUCB(SPACE, budget=16, max_steps=3, initial=4, seed=1), bounds=(0, 1)) as study:

@@ -17,13 +17,13 @@ from waiting import wait_until
 
 import manyarms as ma
 from manyarms.sklearn import AutoClassifier, AutoRegressor
-from manyarms.sklearn.automl import auto_study as contest
-from manyarms.sklearn.automl import plan
+from manyarms.sklearn.automl import auto_study, plan
+from manyarms.sklearn.automl.settings import Data
 from manyarms.sklearn.automl.targets import class_target
 from manyarms.sklearn.training.prepared_folds import Preparations
 from manyarms.sklearn.training.training import Training
 
-QUICK = ["linear", "neighbours", "tree"]
+QUICK = ["linear", "neighbors", "tree"]
 IRIS = load_iris(return_X_y=True, as_frame=True)
 
 
@@ -45,12 +45,12 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-def test_it_learns_a_table_and_tells_how():
+def test_it_learns_a_table_and_reports_the_search():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = quick().fit(X.iloc[::2], y.iloc[::2])
     assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.93
-    said = model.predict_proba(X)
-    assert said.shape == (len(X), 2) and np.allclose(said.sum(axis=1), 1)
+    predictions = model.predict_proba(X)
+    assert predictions.shape == (len(X), 2) and np.allclose(predictions.sum(axis=1), 1)
     board = model.leaderboard_
     assert board["score"].is_monotonic_decreasing and set(board["family"]) == set(QUICK)
     assert board["weight"].sum() == pytest.approx(1) == sum(member.weight for member in model.members_)
@@ -60,7 +60,7 @@ def test_it_learns_a_table_and_tells_how():
     assert model.columns_["kind"].eq("number").all()
 
 
-def test_numbers_are_foretold_too():
+def test_numbers_are_predicted_too():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = quick(AutoRegressor).fit(X.iloc[::2], y.iloc[::2])
     assert model.score(X.iloc[1::2], y.iloc[1::2]) > 0.3
@@ -101,17 +101,17 @@ def test_a_fitted_model_is_pickled_and_cloned():
 def test_weights_reach_the_models_and_leave_out_those_that_know_none():
     X, y = IRIS
     model = quick().fit(X.iloc[:, :2], y, sample_weight=np.where(y == 1, 1e-3, 1.0))
-    assert "neighbours" not in set(model.leaderboard_["family"])
+    assert "neighbors" not in set(model.leaderboard_["family"])
     plain = quick().fit(X.iloc[:, :2], y)
     assert (model.predict(X.iloc[:, :2]) == 1).sum() < 0.7 * (plain.predict(X.iloc[:, :2]) == 1).sum()
 
 
-@pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
-def test_any_metric_of_scikit_learns_is_what_counts(metric):
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", "f1_macro", "balanced_accuracy"])
+def test_any_scikit_learn_scorer_can_be_optimized(scoring):
     X, y = IRIS
-    model = quick(metric=metric, families=[*QUICK, "svm"]).fit(X, y)
+    model = quick(scoring=scoring, budget=8, families=[*QUICK, "svm"]).fit(X, y)
     assert model.baseline_score_ < model.best_score_
-    assert ("svm" in set(model.leaderboard_["family"])) == (metric in ("f1_macro", "balanced_accuracy"))
+    assert ("svm" in set(model.leaderboard_["family"])) == (scoring in ("f1_macro", "balanced_accuracy"))
 
 
 def test_a_holdout_is_trained_slice_by_slice_and_then_on_all_rows():
@@ -137,7 +137,7 @@ def test_a_search_without_a_budget_of_steps_ends_when_its_time_is_over():
 
 
 @pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
-def test_a_killed_fit_goes_on_where_it_was(tmp_path):
+def test_a_killed_fit_resumes_where_it_was(tmp_path):
     script = textwrap.dedent(
         f"""
         from sklearn.datasets import load_iris
@@ -170,10 +170,10 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
     X, y = IRIS
     storage = str(tmp_path / "fit.db")
     quick(storage=storage).fit(X, y)
-    with pytest.raises(ma.StudyMismatch, match="was begun with other data"):
+    with pytest.raises(ma.StudyMismatch, match=r"was started with other settings \(data\)"):
         quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
-    with pytest.raises(ma.StudyMismatch, match="was begun with other metric"):
-        quick(storage=storage, metric="f1_macro").fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match=r"was started with other settings \(scoring\)"):
+        quick(storage=storage, scoring="f1_macro").fit(X, y)
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 
 
@@ -191,7 +191,7 @@ ODD = pd.DataFrame(
 )
 
 
-def test_odd_columns_are_taken_as_they_come():
+def test_irregular_columns_are_handled():
     table = ODD.set_axis([*ODD.columns[:-1], "empty"], axis=1)  # a name twice
     model = quick(families=["linear", "forest", "svm", "lightgbm"]).fit(table, [i % 2 for i in range(60)])
     assert model.score(table, [i % 2 for i in range(60)]) > 0.9
@@ -204,8 +204,10 @@ def test_classes_of_one_row_are_learned_with_the_others():
     assert 7 in quick().fit(X, rare).classes_
 
 
-def test_without_any_time_a_small_tree_stands_in():
-    with pytest.warns(ma.ManyarmsWarning, match="a small tree of a few rows stands in .no pull ended in time"):
+def test_without_any_time_a_small_tree_is_used():
+    with pytest.warns(
+        ma.ManyarmsWarning, match="a small decision tree trained on a few rows is used .no pull finished in time"
+    ):
         model = AutoClassifier(1e-6, random_state=0).fit(*IRIS)
     assert model.best_family_ == "tree" and len(model.pulls_) == 0
     assert model.score(*IRIS) > 0.8 and model.predict_proba(IRIS[0]).shape == (150, 3)
@@ -220,17 +222,17 @@ def process_of(estimator, X, y):
 @pytest.mark.parametrize("apart", [True, False])
 def test_what_may_take_long_is_trained_in_a_process_that_can_be_ended(apart, monkeypatch):
     monkeypatch.setattr(plan, "_SMALL", 0 if apart else 10**9)
-    model = quick(time_budget=600, budget=3, metric=process_of, ensemble=False).fit(*IRIS)
+    model = quick(time_budget=600, budget=3, scoring=process_of, ensemble=False).fit(*IRIS)
     assert len(model.pulls_) == 3 and (model.best_score_ != os.getpid()) == apart
     assert model.score(*IRIS) > 0.9
 
 
-def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch):
-    monkeypatch.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
+def test_a_search_on_some_of_the_rows_notes_it_and_knows_every_class(monkeypatch):
+    monkeypatch.setattr(auto_study, "plan_of", lambda *arguments, **options: plan.Plan(1, 60))
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     rare = y.copy()
     rare.iloc[[7, 8]] = 5
-    with pytest.warns(ma.ManyarmsWarning, match="the search used 60 of 569 rows, as many as suit its time"):
+    with pytest.warns(ma.ManyarmsWarning, match="The search used 60 of 569 rows, because its time is short"):
         model = quick(time_budget=600, budget=4, cv="auto").fit(X, rare)
     assert model.classes_.tolist() == [0, 1, 5] and model.score(X, rare) > 0.85
     for member in model.members_:
@@ -240,7 +242,7 @@ def test_a_search_of_some_of_the_rows_tells_so_and_knows_every_class(monkeypatch
 def test_a_search_that_is_resumed_keeps_to_the_plan_it_began_with(tmp_path, monkeypatch):
     storage = tmp_path / "fit.db"
     with monkeypatch.context() as patched:
-        patched.setattr(contest, "plan_of", lambda *arguments, **options: plan.Plan(1, 90))
+        patched.setattr(auto_study, "plan_of", lambda *arguments, **options: plan.Plan(1, 90))
         with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
             quick(time_budget=600, budget=3, cv="auto", storage=storage).fit(*IRIS)
     with pytest.warns(ma.ManyarmsWarning, match="90 of 150 rows"):
@@ -267,9 +269,9 @@ class Hands:
 def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
     X, y = IRIS
     clock = Hands(monkeypatch, 1_000.0)
-    rules = quick(budget=None, time_budget=10_000.0)._rules()
-    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
-    with closing(contest.Contest(data, ["number"] * 4, rules, clock)) as search:
+    settings = quick(budget=None, time_budget=10_000.0)._settings()
+    data = Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(auto_study.AutoStudy(data, ["number"] * 4, settings, clock)) as search:
         search.run()
         assert search.study.counts.pulls == 9
         assert search.left() == 1_000.0
@@ -277,10 +279,10 @@ def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
 
 def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypatch):
     X, y = IRIS
-    rules = quick(budget=None, time_budget=10_000.0)._rules()
+    settings = quick(budget=None, time_budget=10_000.0)._settings()
     now = [0.0]
-    data = contest.Data(X.set_axis(range(4), axis=1), class_target(y), None)
-    with closing(contest.Contest(data, ["number"] * 4, rules, lambda: now[0])) as search:
+    data = Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(auto_study.AutoStudy(data, ["number"] * 4, settings, lambda: now[0])) as search:
         prepare = Preparations.fold
 
         def slow(preparations, *arguments):
@@ -291,7 +293,7 @@ def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypa
         search.run()
         counts = search.study.counts
         assert (counts.pulls, counts.failures, len(counts.in_flight)) == (0, 0, 1)
-        assert search.standin()[0].family == "tree"
+        assert search.fallback()[0].family == "tree"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +306,7 @@ def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypa
 )
 def test_names_of_rows_and_free_text_are_learned_only_by_force(kind, y, words):
     X = IRIS[0]
-    with pytest.raises(ValueError, match=f"y must be something to predict, but {words}.*set force=True"):
+    with pytest.raises(ValueError, match=f"Nothing useful can be predicted: {words}.*set force=True"):
         quick(kind).fit(X, list(y))
     assert len(quick(kind, budget=2, families=["tree"], force=True).fit(X, list(y)).predict(X)) == 150
 
@@ -318,7 +320,7 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     monkeypatch.setattr(Training, "__call__", fail)
     X, y = IRIS
     with pytest.warns(
-        ma.ManyarmsWarning, match="the same for every row .all 15 pulls failed, most often: OverflowError: a num"
+        ma.ManyarmsWarning, match="the same for every row .all 15 pulls failed, most often with: OverflowError: a num"
     ):
         model = quick(kind).fit(X, y)
     assert len(np.unique(model.predict(X))) == 1 and model.best_family_ == "constant"
@@ -333,8 +335,8 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     [
         ({"families": ["forests"]}, "families must be one of .*, got 'forests'"),
         ({"families": "linear"}, "families must be a list of names, got 'linear'"),
-        ({"metric": "precision!"}, "metric must be the name of a scorer, such as accuracy.*, got 'precision!'"),
-        ({"metric": "roc_auc"}, "metric cannot score this target: multi_class must be"),
+        ({"scoring": "precision!"}, "scoring must be the name of a scorer, such as accuracy.*, got 'precision!'"),
+        ({"scoring": "roc_auc"}, "scoring cannot be applied to this target: multi_class must be"),
         ({"cv": 0}, "cv must be at least 1, got 0"),
         ({"budget": 0}, "budget must be at least 1, got 0"),
         ({"time_budget": "soon"}, "time_budget must be"),
@@ -342,13 +344,13 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
         ({"progress": "no"}, "progress must be True or False, got 'no'"),
     ],
 )
-def test_wrong_settings_are_said_before_anything_runs(options, message):
+def test_wrong_settings_are_refused_before_anything_runs(options, message):
     with pytest.raises((ValueError, TypeError, ma.ManyarmsError), match=message):
         quick(**options).fit(*IRIS)
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
-def test_other_columns_to_tell_about_are_refused():
+def test_other_columns_are_refused_in_predict():
     X, y = IRIS
     model = quick().fit(X, y)
     with pytest.raises(ValueError, match="feature names"):

@@ -67,10 +67,10 @@ def test_dates_of_several_formats_and_lengths_of_time_are_read():
     assert dates(pd.Series(pd.to_timedelta([1, 2], unit="D"))).notna().all()
 
 
-def test_any_table_has_numbered_columns_and_what_is_no_table_is_refused():
+def test_a_table_has_numbered_columns_and_other_arrays_are_refused():
     assert list(as_table(pd.DataFrame([[1, 2]], columns=["a", "a"])).columns) == [0, 1]
     assert as_table([[1, "x"]]).shape == (1, 2)
-    with pytest.raises(ValueError, match="X must be a table, got an array of 1 dimensions"):
+    with pytest.raises(ValueError, match="X must have two dimensions, got 1"):
         as_table([1, 2, 3])
 
 

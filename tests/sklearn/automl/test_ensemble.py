@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from manyarms.sklearn.automl.ensemble import Member, average, class_scores, greedy_weights, probabilities, sharpness
+from manyarms.sklearn.automl.ensemble import Member, average, calibration_factor, class_scores, ensemble_weights, probabilities
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))
@@ -20,7 +20,7 @@ def test_models_that_err_in_different_rows_are_better_together():
     def error(output):
         return float((output.argmax(axis=1) != truth).mean())
 
-    weights = greedy_weights(outputs, error, 20)
+    weights = ensemble_weights(outputs, error, 20)
     together = error(np.tensordot(weights, np.array(outputs), axes=1))
     assert np.isclose(weights.sum(), 1.0)
     assert together < min(map(error, outputs))
@@ -28,7 +28,7 @@ def test_models_that_err_in_different_rows_are_better_together():
 
 def test_a_model_that_is_always_right_is_taken_alone():
     truth = RNG.normal(size=50)
-    weights = greedy_weights([truth + 1, truth, truth - 2], lambda output: float(np.abs(output - truth).sum()), 10)
+    weights = ensemble_weights([truth + 1, truth, truth - 2], lambda output: float(np.abs(output - truth).sum()), 10)
     assert weights.tolist() == [0, 1, 0]
 
 
@@ -37,10 +37,10 @@ def test_scores_become_probabilities_that_fit_the_rows():
         model = SVC().fit(X, labels)
         scores, are_probabilities = class_scores(model, X, len(np.unique(labels)))
         assert not are_probabilities and scores.shape == (200, len(np.unique(labels)))
-        said = probabilities(model, X, len(np.unique(labels)), sharpness(scores, labels))
-        assert np.allclose(said.sum(axis=1), 1)
-        assert (said.argmax(axis=1) == model.predict(X)).mean() > 0.97
-        assert said[np.arange(200), labels].mean() > 0.7
+        predictions = probabilities(model, X, len(np.unique(labels)), calibration_factor(scores, labels))
+        assert np.allclose(predictions.sum(axis=1), 1)
+        assert (predictions.argmax(axis=1) == model.predict(X)).mean() > 0.97
+        assert predictions[np.arange(200), labels].mean() > 0.7
 
 
 def test_what_several_prepare_alike_is_prepared_once():
@@ -55,9 +55,9 @@ def test_what_several_prepare_alike_is_prepared_once():
     models = [make_pipeline(scaler, LogisticRegression(C=C).fit(scaler.transform(X), Y)) for C in (0.1, 10)]
     calls.clear()
     members = [Member(0.5, "linear", i, [model]) for i, model in enumerate(models)]
-    said = average(members, X, lambda model, rows, factor: probabilities(model, rows, 2, factor))
+    predictions = average(members, X, lambda model, rows, factor: probabilities(model, rows, 2, factor))
     assert len(calls) == 1
-    assert np.allclose(said, (models[0].predict_proba(X) + models[1].predict_proba(X)) / 2)
+    assert np.allclose(predictions, (models[0].predict_proba(X) + models[1].predict_proba(X)) / 2)
 
 
 def test_classes_that_a_model_does_not_know_have_no_probability():
@@ -74,5 +74,5 @@ def test_an_ensemble_is_chosen_from_the_rounds_there_was_time_for():
         rounds.append(output)
         return float(np.abs(output - truth).sum())
 
-    greedy_weights([truth + 1, truth - 1], loss, 10, is_late=lambda: len(rounds) >= 4)
+    ensemble_weights([truth + 1, truth - 1], loss, 10, is_late=lambda: len(rounds) >= 4)
     assert len(rounds) == 4

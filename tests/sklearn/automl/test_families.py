@@ -56,7 +56,7 @@ def test_slow_families_are_left_out_where_there_are_many_rows_unless_named():
     [
         ({"classes": 1_279, "rows": 20_000}, {"svm", "lightgbm", "xgboost", "discriminant"}),
         ({"classes": 2, "rows": 400, "columns": 20_000}, {"discriminant"}),
-        ({"classes": 2, "rows": 200_000, "columns": 30}, {"neighbours", "svm"}),
+        ({"classes": 2, "rows": 200_000, "columns": 30}, {"neighbors", "svm"}),
         ({"classes": 3, "rows": 5_000, "columns": 30}, set()),
         ({"classes": 7_000, "rows": 8_000, "columns": 30}, {"linear", "forest", "tree", "network", "svm", "naive_bayes"}),
     ],
@@ -68,7 +68,7 @@ def test_families_whose_pieces_take_long_are_left_out_unless_named(size, slow):
 
 
 def test_there_is_always_a_family_to_try():
-    assert set(families(classes=10**6, rows=10**8, columns=10**5)) == {"neighbours"}
+    assert set(families(classes=10**6, rows=10**8, columns=10**5)) == {"neighbors"}
 
 
 def test_a_forest_of_very_many_classes_or_rows_stays_within_memory():
@@ -79,9 +79,9 @@ def test_a_forest_of_very_many_classes_or_rows_stays_within_memory():
     assert forest.estimator[-1].max_leaf_nodes < 100_000 and forest.space.firsts[0]["model__min_samples_leaf"] > 1
 
 
-def test_numbers_need_a_family_that_predicts_them():
+def test_a_regression_needs_a_family_that_supports_it():
     assert "naive_bayes" not in families(classes=0)
-    with pytest.raises(ValueError, match="families must hold one that predicts numbers, got naive_bayes"):
+    with pytest.raises(ValueError, match="families must include one for regression, got naive_bayes"):
         families(["naive_bayes"], classes=0)
 
 

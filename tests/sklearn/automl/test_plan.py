@@ -4,7 +4,7 @@ import pytest
 
 from manyarms.sklearn.automl.columns import kinds_of
 from manyarms.sklearn.automl.folds import held_out_rows
-from manyarms.sklearn.automl.plan import Plan, Size, is_apart, plan_of, width
+from manyarms.sklearn.automl.plan import Plan, Size, needs_process, plan_of, width
 
 FAST, SLOW = 1e-5, 1e-2  # seconds a row of a quick model
 
@@ -35,7 +35,7 @@ def test_folds_that_were_asked_for_are_kept():
 
 def test_a_process_of_its_own_is_for_what_may_take_long_and_where_there_is_time_to_start_it():
     large, small = Size(500_000, 10, 2), Size(5_000, 10, 2)
-    assert is_apart(large, 60.0) and not is_apart(large, 10.0) and not is_apart(small, 600.0)
+    assert needs_process(large, 60.0) and not needs_process(large, 10.0) and not needs_process(small, 600.0)
 
 
 def test_the_width_of_a_table_goes_by_the_kinds_of_its_columns():

@@ -67,8 +67,8 @@ def test_many_categories_are_never_a_column_for_each_of_many_classes(classes, co
     assert Prepare(random_state=0).fit_transform(codes, np.arange(600) % classes).shape == (600, columns)
 
 
-def test_nothing_to_learn_from_is_said():
-    with pytest.raises(ValueError, match="none of the 3 columns tells rows apart"):
+def test_a_table_without_useful_columns_is_refused():
+    with pytest.raises(ValueError, match="None of the 3 columns can be used"):
         Prepare().fit(TABLE[["empty", "constant", "row"]])
     with pytest.raises(ValueError, match="X must have the 9 columns it was fitted with, got 2"):
         Prepare().fit(TABLE, Y).transform(TABLE.iloc[:, :2])
@@ -96,7 +96,7 @@ def test_no_text_is_too_far_from_a_date_to_be_read_as_one(text):
     assert parts.shape == (2, 6) and parts[1, 1] == 2024
 
 
-def test_a_column_that_cannot_be_converted_is_taken_as_categories_or_left_out(monkeypatch):
+def test_a_column_that_cannot_be_converted_is_treated_as_categories_or_dropped(monkeypatch):
     def fail(*arguments):
         raise ValueError("empty vocabulary")
 

@@ -12,7 +12,7 @@ def test_classes_of_any_kind_are_numbered_in_order(y):
     assert class_target(y).values.tolist() == [1, 0, 1]
 
 
-def test_labels_that_cannot_be_put_in_order_are_taken_as_text():
+def test_labels_that_cannot_be_sorted_are_treated_as_text():
     target = class_target(np.array([1, "x", "x", 1], dtype=object))
     assert target.classes.tolist() == ["1", "x"]
 
@@ -20,15 +20,15 @@ def test_labels_that_cannot_be_put_in_order_are_taken_as_text():
 @pytest.mark.parametrize(
     ("target", "y", "message"),
     [
-        (class_target, ["a", "a"], "y must have at least two classes, got .*'a'.* in all 2 rows"),
-        (class_target, ["a", "b", "c"], "3 classes of one row each, so nothing can be learned: is it a regression"),
-        (class_target, ["a", None, "b"], "y is missing in 1 of 3 rows .*: leave these rows out"),
+        (class_target, ["a", "a"], "y must have at least two classes, got only .*'a'.* in 2 rows"),
+        (class_target, ["a", "b", "c"], "3 classes with one row each, so nothing can be learned. Is it a regression"),
+        (class_target, ["a", None, "b"], "y is missing in 1 of 3 rows .*. Drop these rows first"),
         (class_target, ["a"], "at least 2 rows, got n_samples=1"),
         (class_target, [["a", "b"], ["a", "b"]], "y should be a 1d array, got an array of shape"),
         (number_target, [1.0, np.nan], "y is missing in 1 of 2 rows"),
-        (number_target, [1.0, np.inf], "y must be finite numbers, got 1 that are not, of 2"),
-        (number_target, [2.0, 2.0], "y must vary, got 2.0 in all 2 rows"),
-        (number_target, ["1", "two"], "y must be numbers for a regression, got .*'two'.*: is it a classification"),
+        (number_target, [1.0, np.inf], "y must be finite, got 1 infinite values in 2 rows"),
+        (number_target, [2.0, 2.0], "y must not be constant, got 2.0 in all 2 rows"),
+        (number_target, ["1", "two"], "y must be numbers for a regression, got .*'two'.*. Is it a classification"),
     ],
 )
 def test_what_cannot_be_learned_is_refused(target, y, message):

@@ -62,7 +62,7 @@ def test_killed_and_fitted_again_it_ends_as_if_it_had_never_been(tmp_path):
     assert told(search(broken).fit(X, y)) == told(whole)
 
 
-def test_fitted_again_with_a_larger_budget_it_goes_on(tmp_path):
+def test_a_larger_budget_continues_the_search(tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     first = search(storage, budget=16).fit(X, y)
     second = search(storage, budget=32).fit(X, y)
@@ -97,9 +97,9 @@ def test_other_data_is_refused_and_the_same_is_not(tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     search(storage, budget=4).fit(X, y)
     for other in ((X + 1e-9, y), (X, 1 - y)):
-        with pytest.raises(ma.StudyMismatch, match="other data"):
+        with pytest.raises(ma.StudyMismatch, match=r"other settings \(data\)"):
             search(storage, budget=8).fit(*other)
-    with pytest.raises(ma.StudyMismatch, match="other data"):
+    with pytest.raises(ma.StudyMismatch, match=r"other settings \(data\)"):
         search(storage, budget=8).fit(X, y, sample_weight=np.ones(len(y)))
     search(storage, budget=8).fit(X.copy(), y.copy())
     search(storage, budget=8, name="another").fit(X + 1e-9, y)

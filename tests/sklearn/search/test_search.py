@@ -146,7 +146,7 @@ def test_an_estimator_that_cannot_go_on_is_searched_by_rows_folds_or_at_once(res
     np.testing.assert_array_equal(search.predict(X), SVC(**search.best_params_).fit(X, y).predict(X))
 
 
-def test_a_network_in_a_pipeline_goes_on_by_epochs():
+def test_a_network_in_a_pipeline_continues_by_epochs():
     network = make_pipeline(StandardScaler(), MLPClassifier((8,), max_iter=20, random_state=0))
     space = {"mlpclassifier__alpha": loguniform(1e-4, 1), "mlpclassifier__learning_rate_init": loguniform(1e-3, 1e-1)}
     with warnings.catch_warnings():
@@ -208,7 +208,7 @@ def test_several_estimators_compete_for_the_steps():
     np.testing.assert_array_equal(search.predict(X), clone(MODELS[name][0]).set_params(**params).fit(X, y).predict(X))
 
 
-def test_of_several_estimators_what_all_have_is_offered_before_and_what_the_best_has_after():
+def test_several_estimators_have_their_common_methods_before_and_those_of_the_best_after_fitting():
     search = BanditSearchCV(MODELS, **QUICK)
     assert hasattr(search, "predict") and not hasattr(search, "predict_proba") and not hasattr(search, "transform")
     assert clone(search).get_params()["estimator"]["trees"][0].n_estimators == 20
@@ -220,8 +220,11 @@ def test_of_several_estimators_what_all_have_is_offered_before_and_what_the_best
 # -- metrics
 
 
-def test_several_metrics_are_told_and_the_one_named_is_searched_for():
-    scoring = {"auc": "roc_auc", "precision": make_scorer(lambda truth, said: (truth == said)[said == 1].mean())}
+def test_several_metrics_are_recorded_and_the_named_one_is_optimized():
+    scoring = {
+        "auc": "roc_auc",
+        "precision": make_scorer(lambda truth, predictions: (truth == predictions)[predictions == 1].mean()),
+    }
     search = BanditSearchCV(TREES, RATES, scoring=scoring, refit="auc", return_train_score=True, **QUICK).fit(X, y)
     results = search.cv_results_
     assert search.multimetric_ and set(search.scorer_) == {"auc", "precision"}
@@ -335,21 +338,21 @@ def test_the_first_error_is_raised_where_that_is_asked_for():
 def test_an_error_in_a_worker_process_is_raised_as_one_like_it(reason, kind):
     first_error, stopped = FirstError(None), []
     outcome = ma.Outcome(ma.Pull(ma.Arm(0, {}), 0, 1), reason=reason, details="Traceback of the worker")
-    first_error.look(type("Study", (), {"stop": lambda self: stopped.append(1)})(), outcome)
+    first_error.stop_at_failure(type("Study", (), {"stop": lambda self: stopped.append(1)})(), outcome)
     with pytest.raises(kind) as caught:
         first_error.raise_it()
     assert stopped and "Traceback of the worker" in caught.value.__notes__[0]
     FirstError(None).raise_it()  # there was none
 
 
-def test_where_all_fail_it_says_why():
+def test_if_all_fits_fail_the_error_has_the_reason():
     with pytest.raises(FitsFailed, match="all 4 pulls failed.*ArithmeticError: level 1") as caught:
         BanditSearchCV(Fragile(), {"level": [1.0, 1.1, 1.2, 1.3]}, resource=None, cv=2).fit(X, y)
     assert isinstance(caught.value, (ma.NoResult, ValueError))
 
 
 def test_a_metric_that_fails_beside_the_one_searched_for_is_left_out():
-    scoring = {"accuracy": "accuracy", "broken": make_scorer(lambda truth, said: 1 / 0)}
+    scoring = {"accuracy": "accuracy", "broken": make_scorer(lambda truth, predictions: 1 / 0)}
     search = BanditSearchCV(TREES, RATES, scoring=scoring, refit="accuracy", **QUICK).fit(X, y)
     assert np.isnan(search.cv_results_["mean_test_broken"]).all() and search.best_score_ > 0.5
 
@@ -369,7 +372,7 @@ def test_a_metric_that_fails_beside_the_one_searched_for_is_left_out():
         ({"estimator": {}, "space": None}, "at least one"),
         ({"estimator": {"a": TREES}, "space": None}, r"estimator\['a'\] must be \(estimator, space\)"),
         ({"estimator": {"a": (TREES, None)}}, "space must be None"),
-        ({"estimator": {"a": (TREES, None), "b": (Ridge(), None)}, "space": None}, "one kind"),
+        ({"estimator": {"a": (TREES, None), "b": (Ridge(), None)}, "space": None}, "must not mix"),
         ({"scoring": ["accuracy", "f1"]}, "refit must be set"),
     ],
 )

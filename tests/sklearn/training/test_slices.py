@@ -23,7 +23,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
+from manyarms.sklearn.training.candidate import unfitted
 from manyarms.sklearn.training.fitting import row_order
+from manyarms.sklearn.training.resources import slices_of
 from manyarms.sklearn.training.slices import (
     BoostedRounds,
     Epochs,
@@ -32,10 +34,8 @@ from manyarms.sklearn.training.slices import (
     Span,
     WarmRounds,
     Whole,
-    fresh,
     has_converged,
     share,
-    slices_of,
 )
 
 X, y = make_classification(200, 6, n_classes=3, n_informative=4, random_state=0)
@@ -51,7 +51,7 @@ def sliced(estimator, stops, of, resource="auto", **fit_params):
     return model
 
 
-def said(model):
+def predicted(model):
     return model.predict_proba(X) if is_classifier(model) else model.predict(X)
 
 
@@ -74,7 +74,7 @@ def test_trees_added_by_slices_are_those_of_one_fit(estimator, stops):
     slices = slices_of(estimator)
     trees = slices.spent(stops[-1], 10)
     whole = clone(estimator).set_params(**trees).fit(X, y)
-    np.testing.assert_allclose(said(sliced(estimator, stops, 10)), said(whole))
+    np.testing.assert_allclose(predicted(sliced(estimator, stops, 10)), predicted(whole))
     assert slices.continues and list(trees.values()) == [share(13, stops[-1], 10)]
 
 
@@ -84,7 +84,7 @@ def test_rounds_of_boosting_libraries_are_added_to_the_ones_so_far(library, kind
     assert isinstance(slices_of(estimator), BoostedRounds)
     model = sliced(estimator, (1, 4, 7), 10)
     whole = clone(estimator).set_params(n_estimators=share(9, 7, 10)).fit(X, y)
-    np.testing.assert_allclose(said(model), said(whole), rtol=1e-4)
+    np.testing.assert_allclose(predicted(model), predicted(whole), rtol=1e-4)
     assert model.get_params()["n_estimators"] == 7
 
 
@@ -92,7 +92,7 @@ def test_rounds_of_boosting_libraries_are_added_to_the_ones_so_far(library, kind
 def test_epochs_are_the_same_however_they_are_cut():
     network = MLPClassifier((8,), max_iter=6, random_state=0)
     at_once, by_slices = sliced(network, (3,), 3), sliced(network, (1, 2, 3), 3)
-    np.testing.assert_array_equal(said(at_once), said(by_slices))
+    np.testing.assert_array_equal(predicted(at_once), predicted(by_slices))
     assert len(by_slices.loss_curve_) == 6
     assert slices_of(network).spent(2, 3) == {"max_iter": 4}
 
@@ -157,7 +157,7 @@ def test_a_parameter_without_warm_start_is_fitted_again_with_more_of_it():
     estimator = AdaBoostClassifier(n_estimators=10, random_state=0)
     assert slices_of(estimator, "n_estimators") == Refits("n_estimators", 10)
     model = sliced(estimator, (1, 2), 2, "n_estimators")
-    np.testing.assert_array_equal(said(model), said(clone(estimator).fit(X, y)))
+    np.testing.assert_array_equal(predicted(model), predicted(clone(estimator).fit(X, y)))
 
 
 @pytest.mark.parametrize(
@@ -191,12 +191,12 @@ def test_a_wrong_resource_is_refused_with_its_name():
         slices_of(SVC(), "max_iter")
     with pytest.raises(ValueError, match="n_samples"):
         slices_of(SVC(kernel="precomputed"), "n_samples")
-    with pytest.raises(TypeError, match="resource must be None or text, got 3"):
+    with pytest.raises(TypeError, match="resource must be a string or None, got 3"):
         slices_of(SVC(), 3)
 
 
 def test_only_models_without_a_seed_get_one():
-    assert fresh(SVC(), {"C": 2.0}, 5).get_params()["random_state"] == 5
-    assert fresh(SVC(random_state=1), {}, 5).random_state == 1
-    assert fresh(SVC(), {"random_state": 3}, 5).random_state == 3
-    assert fresh(SVC(), {}, None).random_state is None
+    assert unfitted(SVC(), {"C": 2.0}, 5).get_params()["random_state"] == 5
+    assert unfitted(SVC(random_state=1), {}, 5).random_state == 1
+    assert unfitted(SVC(), {"random_state": 3}, 5).random_state == 3
+    assert unfitted(SVC(), {}, None).random_state is None

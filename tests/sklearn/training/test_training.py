@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from manyarms.sklearn.training.candidate import FOLDS, Candidate, Metadata
-from manyarms.sklearn.training.training import Trained, Training, is_own
+from manyarms.sklearn.training.training import Trained, Training, is_builtin
 
 X, y = make_classification(120, 6, random_state=0)
 FOLDS_OF_ROWS = list(KFold(3).split(X))
@@ -60,21 +60,21 @@ def training(candidates, scorer=ACCURACY, **options):
 
 def test_a_pull_gives_the_mean_of_the_folds_and_each_of_them_with_times():
     train, saved = training(Candidate(TREES, max_steps=5)), Saved()
-    told = train(saved.pull({"max_depth": 2}, 0, 5))
+    metrics = train(saved.pull({"max_depth": 2}, 0, 5))
     plain = cross_val_score(clone(TREES).set_params(max_depth=2), X, y, cv=KFold(3))
-    assert [told[f"split{i}_test_score"] for i in range(3)] == plain.tolist()
-    assert told["reward"] == pytest.approx(plain.mean())
-    assert all(told[f"split{i}_{name}"] > 0 for i in range(3) for name in ("fit_time", "score_time"))
-    assert "split0_train_score" not in told
+    assert [metrics[f"split{i}_test_score"] for i in range(3)] == plain.tolist()
+    assert metrics["reward"] == pytest.approx(plain.mean())
+    assert all(metrics[f"split{i}_{name}"] > 0 for i in range(3) for name in ("fit_time", "score_time"))
+    assert "split0_train_score" not in metrics
 
 
 @pytest.mark.parametrize("forgetful", [False, True])
 def test_slices_go_on_from_what_was_saved_or_is_still_there(forgetful):
     train, saved = training(Candidate(TREES, max_steps=5)), Saved()
     for start, stop in ((0, 1), (1, 3), (3, 5)):
-        told = train(saved.pull({"max_depth": 2}, start, stop))
+        metrics = train(saved.pull({"max_depth": 2}, start, stop))
         train = pickle.loads(pickle.dumps(train)) if forgetful else train  # another process
-    assert told["reward"] == training(Candidate(TREES, max_steps=5))(Saved().pull({"max_depth": 2}, 0, 5))["reward"]
+    assert metrics["reward"] == training(Candidate(TREES, max_steps=5))(Saved().pull({"max_depth": 2}, 0, 5))["reward"]
 
 
 def test_a_failed_pull_leaves_what_was_saved_for_the_next_attempt():
@@ -126,8 +126,8 @@ def test_the_first_steps_of_a_pipeline_are_fitted_once_for_all_arms_that_share_t
 
 def test_a_pipeline_scores_as_scikit_learn_scores_it():
     pipeline = make_pipeline(SelectKBest(k=3), FunctionTransformer(lambda X: X * 2), TREES)
-    told = training(Candidate(pipeline, "gradientboostingclassifier__n_estimators"))(Saved().pull({}, 0, 10))
-    assert told["reward"] == cross_val_score(pipeline, X, y, cv=KFold(3)).mean()
+    metrics = training(Candidate(pipeline, "gradientboostingclassifier__n_estimators"))(Saved().pull({}, 0, 10))
+    assert metrics["reward"] == cross_val_score(pipeline, X, y, cv=KFold(3)).mean()
 
 
 def test_a_scorer_of_the_user_gets_the_whole_pipeline_and_the_rows_as_they_were():
@@ -138,29 +138,29 @@ def test_a_scorer_of_the_user_gets_the_whole_pipeline_and_the_rows_as_they_were(
         return model.score(X, y)
 
     pipeline = make_pipeline(SelectKBest(k=3), LogisticRegression())
-    told = training(Candidate(pipeline, None, 1), scorer)(Saved().pull({}, 0, 1))
+    metrics = training(Candidate(pipeline, None, 1), scorer)(Saved().pull({}, 0, 1))
     assert set(seen) == {(Pipeline, (40, 6))}
-    assert told["reward"] == cross_val_score(pipeline, X, y, cv=KFold(3)).mean()
-    assert is_own(ACCURACY) and is_own(make_scorer(lambda a, b: 0)) and not is_own(scorer)
+    assert metrics["reward"] == cross_val_score(pipeline, X, y, cv=KFold(3)).mean()
+    assert is_builtin(ACCURACY) and is_builtin(make_scorer(lambda a, b: 0)) and not is_builtin(scorer)
 
 
-def test_several_metrics_are_told_and_the_named_one_is_the_reward():
+def test_several_metrics_are_recorded_and_the_named_one_is_the_reward():
     scorer = lambda model, X, y: {"first": 0.25, "second": 0.75}  # noqa: E731
-    told = training(Candidate(LogisticRegression()), scorer, metric="second")(Saved().pull({}, 0, 1))
-    assert told["reward"] == 0.75 and told["split2_test_first"] == 0.25
+    metrics = training(Candidate(LogisticRegression()), scorer, metric="second")(Saved().pull({}, 0, 1))
+    assert metrics["reward"] == 0.75 and metrics["split2_test_first"] == 0.25
     assert training(Candidate(LogisticRegression()), scorer)(Saved().pull({}, 0, 1))["reward"] == 0.25
 
 
-def test_train_scores_are_told_where_they_are_asked_for():
-    told = training(Candidate(RandomForestClassifier(10)), train_scores=True)(Saved().pull({}, 0, 10))
-    assert told["split0_train_score"] > 0.95
+def test_train_scores_are_recorded_on_request():
+    metrics = training(Candidate(RandomForestClassifier(10)), train_scores=True)(Saved().pull({}, 0, 10))
+    assert metrics["split0_train_score"] > 0.95
 
 
 def test_a_precomputed_kernel_is_cut_by_rows_and_columns():
     kernel = rbf_kernel(X)
     train = Training(Candidate(SVC(kernel="precomputed"), max_steps=1), kernel, y, FOLDS_OF_ROWS, ACCURACY)
-    told = train(Saved().pull({}, 0, 1))
-    assert told["reward"] == cross_val_score(SVC(kernel="precomputed"), kernel, y, cv=KFold(3)).mean()
+    metrics = train(Saved().pull({}, 0, 1))
+    assert metrics["reward"] == cross_val_score(SVC(kernel="precomputed"), kernel, y, cv=KFold(3)).mean()
 
 
 @pytest.mark.parametrize("estimator", [TREES, make_pipeline(StandardScaler(), TREES)], ids=["alone", "in a pipeline"])
@@ -183,10 +183,10 @@ def test_a_winner_on_growing_rows_gets_all_of_them():
 def test_models_of_the_folds_are_whole_pipelines():
     pipeline = make_pipeline(StandardScaler(), TREES)
     train, saved = training(Candidate(pipeline, max_steps=2), keeps=True), Saved()
-    told = train(saved.pull({}, 0, 2))
+    metrics = train(saved.pull({}, 0, 2))
     models = train.models({}, pickle.loads(saved.state))
     scores = [model.score(X[test], y[test]) for model, (_, test) in zip(models, FOLDS_OF_ROWS, strict=True)]
-    assert scores == [told[f"split{i}_test_score"] for i in range(3)]
+    assert scores == [metrics[f"split{i}_test_score"] for i in range(3)]
 
 
 WEIGHTS = np.where(y == 1, 0.0, 1.0)
@@ -215,8 +215,8 @@ def test_candidates_may_have_arguments_of_their_own():
     }
     train = training(candidates)
     for name, classes in (("plain", {0, 1}), ("weighted", {0})):
-        told = train(Saved().pull({"algorithm": name, "config": {}}, 0, 10))
-        assert (told["reward"] < 0.7) == (len(classes) == 1)
+        metrics = train(Saved().pull({"algorithm": name, "config": {}}, 0, 10))
+        assert (metrics["reward"] < 0.7) == (len(classes) == 1)
         assert set(train.refit({"algorithm": name, "config": {}}, 10).predict(X)) == classes
 
 

@@ -26,7 +26,7 @@ def loss(pull):
 
 
 def value(arm):
-    """From 0 to 1, whatever the config: newcomers are no better than the first arms."""
+    """From 0 to 1, regardless of the config: new arms are no better than the first ones."""
     return np.random.default_rng(arm).random()
 
 

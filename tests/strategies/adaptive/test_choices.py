@@ -1,4 +1,4 @@
-"""What AdaptiveMutantUCB does next: train an arm on, mutate one, or draw a fresh one."""
+"""What AdaptiveMutantUCB does next: continue an arm, mutate one, or draw a new one."""
 
 import math
 from itertools import islice
@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB, Int, Space
-from manyarms.strategies import adaptive_mutant_ucb as adaptive
+from manyarms.strategies.surrogate import rules
 from manyarms.testing import play
 
 from .searches import SPACE, WIDE, climb, loss
 
 
-def never_straight(monkeypatch):
-    monkeypatch.setattr(adaptive, "_STRAIGHT", (0.0, 0.0))
+def never_to_completion(monkeypatch):
+    monkeypatch.setattr(rules, "completion_share", lambda best_completed, best_other: 0.0)
 
 
-def never_fresh(monkeypatch):
-    monkeypatch.setattr(adaptive, "fresh_probability", lambda pulls, guided: 0.0)
+def no_new_arms(monkeypatch):
+    monkeypatch.setattr(rules, "new_arm_probability", lambda pulls, guided: 0.0)
 
 
 def test_the_first_pulls_are_random_arms_a_slice_each():
@@ -28,8 +28,8 @@ def test_the_first_pulls_are_random_arms_a_slice_each():
 
 
 def test_an_arm_is_trained_to_the_end_and_only_then_mutated(monkeypatch):
-    never_fresh(monkeypatch)
-    never_straight(monkeypatch)
+    no_new_arms(monkeypatch)
+    never_to_completion(monkeypatch)
     search = AdaptiveMutantUCB(SPACE, budget=600, max_steps=6, seed=0)
     ended, mutants = set(), 0
     for pull, _ in play(search, loss):
@@ -40,8 +40,8 @@ def test_an_arm_is_trained_to_the_end_and_only_then_mutated(monkeypatch):
     assert mutants > 50 and max(search.ledger.steps) == 6
 
 
-def test_the_arm_with_the_best_prospects_is_trained_on(monkeypatch):
-    never_fresh(monkeypatch)
+def test_the_arm_with_the_largest_score_is_continued(monkeypatch):
+    no_new_arms(monkeypatch)
     search = AdaptiveMutantUCB(SPACE, budget=100, max_steps=5, initial=10, exploration=0.0, seed=0)
     for pull, _ in islice(play(search, loss), 10):
         assert not pull.start
@@ -56,7 +56,7 @@ def test_the_arm_with_the_best_prospects_is_trained_on(monkeypatch):
 
 
 def test_exploration_trains_more_of_the_first_arms(monkeypatch):
-    never_fresh(monkeypatch)
+    no_new_arms(monkeypatch)
     trained = []
     for exploration in (0.0, 0.5, 10.0):
         search = AdaptiveMutantUCB(SPACE, max_steps=10, initial=20, exploration=exploration, surrogate=False, seed=0)
@@ -68,51 +68,45 @@ def test_exploration_trains_more_of_the_first_arms(monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 8])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_third_of_the_pulls_train_an_arm_on_while_one_is_paused(seed, workers):
+def test_a_third_of_the_pulls_continue_an_arm_while_one_is_paused(seed, workers):
     search = AdaptiveMutantUCB(WIDE, budget=1_500, exploration=0, surrogate=False, seed=seed)
     trainings = pulls = 0
     for pull, _ in islice(play(search, climb, workers), 1_000):
         pulls += pull.arm.id >= search.initial or pull.start > 0
         trainings += pull.start > 0
-        if pulls > 150:  # fresh arms may come first
+        if pulls > 150:  # new arms may come first
             assert trainings >= pulls / 3 - workers - 3
     assert pulls > 600
 
 
 def test_without_that_rule_mutants_would_take_nearly_all_pulls(monkeypatch):
-    never_straight(monkeypatch)
+    never_to_completion(monkeypatch)
     shares = []
-    for trained in (adaptive._TRAINED, 0.0):
-        monkeypatch.setattr(adaptive, "_TRAINED", trained)
+    for trained in (rules.MIN_CONTINUED_SHARE, 0.0):
+        monkeypatch.setattr(rules, "MIN_CONTINUED_SHARE", trained)
         search = AdaptiveMutantUCB(WIDE, budget=1_500, exploration=0, surrogate=False, seed=0)
         shares.append(np.mean([pull.start > 0 for pull, _ in play(search, climb)]))
     assert shares[0] > 0.3 > 0.2 > shares[1]
 
 
-@pytest.mark.parametrize(("guided", "start"), [(True, 0.5), (False, 0.1)])
-def test_the_probability_of_a_fresh_arm_falls_and_never_to_none(guided, start):
-    values = [adaptive.fresh_probability(pulls, guided) for pulls in (0, 150, 1_200, 10**8)]
-    assert values == pytest.approx([start, start / 2, start / 5, start / math.sqrt(1 + 2e6)]) and values[-1] > 0
-
-
-def test_fresh_arms_come_with_that_probability(monkeypatch):
-    never_straight(monkeypatch)
+def test_new_random_arms_come_with_the_probability_of_the_rule(monkeypatch):
+    never_to_completion(monkeypatch)
     search = AdaptiveMutantUCB(WIDE, surrogate=False, seed=0)
     pulls = [pull for pull, _ in islice(play(search, loss), 3_000)]
     fresh = [not pull.start and not pull.arm.parents for pull in pulls]
     for part in (slice(24, 300), slice(300, 3_000)):
-        chances = [adaptive.fresh_probability(number, guided=False) for number in range(part.start, part.stop)]
+        chances = [rules.new_arm_probability(number, guided=False) for number in range(part.start, part.stop)]
         spread = math.sqrt(sum(p * (1 - p) for p in chances))
         assert abs(sum(fresh[part]) - sum(chances)) < 3 * spread
 
 
-def test_while_all_arms_are_asleep_fresh_ones_are_drawn():
+def test_while_all_arms_are_in_training_new_ones_are_drawn():
     search = AdaptiveMutantUCB(SPACE, budget=300, max_steps=5, initial=3, seed=0)
     pulls = [search.ask() for _ in range(20)]
     assert [pull.arm.id for pull in pulls] == list(range(20)) and not any(pull.start for pull in pulls)
 
 
-def test_a_config_met_again_is_trained_on_instead():
+def test_a_config_drawn_again_continues_its_arm():
     search = AdaptiveMutantUCB(Space(n=Int(1, 3)), budget=60, max_steps=10, seed=0)
     pulls = [pull for pull, _ in islice(play(search, lambda pull: 0.5), 15)]
     assert len({pull.arm.id for pull in pulls}) == len({pull.config["n"] for pull in pulls}) == 3

@@ -11,7 +11,7 @@ from manyarms.testing import play
 from .searches import SPACE, WIDE, distance, finish, loss, pulls_of, whole
 
 
-def test_newcomers_avoid_a_region_where_all_arms_fail():
+def test_new_arms_avoid_a_region_where_all_arms_fail():
     search = AdaptiveMutantUCB(SPACE, max_steps=5, seed=0)
     reward = lambda pull: None if pull.config["x"] > 0.5 else loss(pull) - pull.config["x"]  # noqa: E731
     pulls = [pull for pull, _ in islice(play(search, reward), 400)]
@@ -29,7 +29,7 @@ def test_a_diverged_first_arm_is_as_bad_as_it_was_and_no_other_looks_better_for_
     values = -np.array([1.1 * (0.2 + distance(arm.config)) for arm in search.ledger.arms])
     assert scores[0] == scores[:24].min() and search.ledger.steps[0] == 1
     assert np.abs(scores - values)[1:].max() < 2 and np.corrcoef(scores[1:], values[1:])[0, 1] > 0.8
-    assert search._spread < 1
+    assert search._scores.spread < 1
     assert distance(search.best().config) < 0.05
 
 
@@ -58,7 +58,7 @@ def test_runs_that_diverge_on_the_way_spoil_neither_the_search_nor_the_recommend
         rewards = finish(search, reward, workers)
         done = [arm for arm in whole(search) if rewards[arm][-1] > -1e9]
         assert max(rewards[search.best().id]) == max(max(told) for told in rewards.values())
-        assert len(done) > 15 and search._spread < 1
+        assert len(done) > 15 and search._scores.spread < 1
         distances.append(distance(search.best().config))
     assert np.mean(distances) < 0.08  # of random arms, three in a thousand
 

@@ -37,7 +37,7 @@ def test_a_noisy_curve_that_rises_has_not_turned():
     finish(
         search, lambda pull: loss(pull) + 0.3 * pull.stop + 0.01 * np.random.default_rng(pull.arm.id * 100 + pull.stop).normal()
     )
-    assert len(whole(search)) > 30 and not (search._falls.all >= 2).any()
+    assert len(whole(search)) > 30 and not (search._scores.counts.drops.all >= 2).any()
 
 
 def test_on_level_rewards_the_mean_is_recommended_and_not_the_luckiest_last_draw():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB
+from manyarms.strategies.surrogate.arm_scores import ArmScores
 from manyarms.testing import play
 
 from .searches import SPACE, climb, distance, draw, finish, loss, pulls_of, value
@@ -89,16 +90,16 @@ def test_no_unit_of_rewards_changes_what_is_found(reward, scale, shift):
 
 def test_with_one_sound_arm_the_scores_are_not_measured_again_and_again(monkeypatch):
     search = AdaptiveMutantUCB(SPACE, budget=1_000, max_steps=10, surrogate=False, seed=0)
-    scans, trained = [], AdaptiveMutantUCB._trained
-    monkeypatch.setattr(AdaptiveMutantUCB, "_trained", lambda self, **options: scans.append(1) or trained(self, **options))
+    scans, trained = [], ArmScores.trained
+    monkeypatch.setattr(ArmScores, "trained", lambda self: scans.append(1) or trained(self))
     finish(search, lambda pull: 0.5 if pull.arm.id == 0 else None)
     assert len(search.ledger.failed) > 900 and len(scans) <= 10
 
 
 def test_the_scores_are_measured_as_often_as_the_rewards_grow_by_a_tenth(monkeypatch):
     search = AdaptiveMutantUCB(SPACE, surrogate=False, seed=0)
-    scans, trained = [], AdaptiveMutantUCB._trained
-    monkeypatch.setattr(AdaptiveMutantUCB, "_trained", lambda self, **options: scans.append(1) or trained(self, **options))
+    scans, trained = [], ArmScores.trained
+    monkeypatch.setattr(ArmScores, "trained", lambda self: scans.append(1) or trained(self))
     for _ in islice(play(search, loss), 5_000):
         pass
     assert 0.8 * math.log(5_000 / 24, 1.1) < len(scans) <= math.log(5_000 / 24, 1.1) + 2

@@ -23,7 +23,7 @@ def test_a_loaded_state_goes_on_as_the_original(reward, moment):
     restored.load(original.state())
     for search in (original, restored):
         search.tell(waiting, flawed(waiting))
-    assert original._outlook.level == restored._outlook.level
+    assert original._scores.curves.stationary == restored._scores.curves.stationary
     assert pulls_of(original, flawed) == pulls_of(restored, flawed)
     assert original.best() == restored.best()
     assert [original.priority(arm.id) for arm in original.ledger.arms] == [

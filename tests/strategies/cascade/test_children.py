@@ -66,14 +66,14 @@ def test_what_only_failed_is_not_recommended():
     assert cascade.best().config["algorithm"] == "a"
 
 
-def test_its_plan_promises_and_warnings_come_from_its_children():
+def test_its_plan_priorities_and_warnings_come_from_its_children():
     cascade = ma.Cascade({"mutant": ma.MutantUCB(SPACE, budget=100, max_steps=10, initial=4, seed=0)}, ma.UCB1(), budget=90)
-    assert cascade.plan() == [ma.strategies.Phase("pulls of mutant, as UCB1() picks", None, 90)]
+    assert cascade.plan() == [ma.strategies.Phase("pulls of mutant, chosen by UCB1()", None, 90)]
     for _ in play(cascade, lambda pull: pull.stop / 10):  # rises slowly: mutants crowd out training
         pass
     own = cascade.children["mutant"]
     order = sorted(range(len(own.ledger.arms)), key=own.priority)
-    promises = [cascade.priority(cascade._arms[0][arm]) for arm in order]
-    assert promises == sorted(promises) and max(promises) < 1
+    priorities = [cascade.priority(cascade._arms[0][arm]) for arm in order]
+    assert priorities == sorted(priorities) and max(priorities) < 1
     assert cascade.warning() == f"mutant: {own.warning()}"
     assert own.warning() is not None

@@ -78,12 +78,12 @@ def test_hopeless_is_who_failed_often_and_nearly_always(failed, rewarded, expect
 
 
 @pytest.mark.parametrize("picker", [ma.ERUCB(), ma.Uniform()])
-def test_a_child_that_keeps_failing_is_left_alone_and_said(picker):
+def test_a_child_that_keeps_failing_is_not_picked_any_more_and_a_warning_says_so(picker):
     cascade = two(picker)
     counts = Counter(names(cascade, reward=lambda pull: None if pull.config["algorithm"] == "b" else near(pull)))
     assert counts["b"] <= 5 and counts["a"] == 100 - counts["b"]
     if counts["b"] == 5:
-        assert cascade.warning() == "b: 5 of 5 pulls failed, so it was left alone while others had hope."
+        assert cascade.warning() == "b: 5 of 5 pulls failed, so it was not picked any more."
 
 
 def test_where_all_children_fail_the_budget_is_spent_all_the_same():

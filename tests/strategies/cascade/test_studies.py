@@ -68,7 +68,7 @@ def test_a_snapshot_goes_on_as_the_journal_does(quick):
     with ma.Study(spread(), storage=f"{quick}/study.db") as study:
         study.optimize(train, progress=False, callbacks=[stopping(60)])
         study.journal.acquire()  # which optimize has released
-        study._save_snapshot()
+        study._writer.snapshots.save_snapshot()
     with ma.Study(spread(), storage=f"{quick}/study.db") as study:
         study.optimize(train, progress=False)
         assert list(audit(study.journal)) == []

@@ -60,10 +60,10 @@ def test_gains_are_those_of_equation_13_for_every_split_by_every_coordinate():
                 assert gains[side, place] / 40 == pytest.approx(gain(points, values, side, at), abs=1e-12)
 
 
-def fed(points, values, eta=1e-4, min_leaf=3, min_split=None, refit=False):
+def fed(points, values, min_gain=1e-4, min_leaf=3, min_split=None, refit=False):
     """A partition grown one reward at a time."""
     partition = Partition(points.shape[1])
-    tree, rng = RegressionTree(partition, eta, min_leaf, min_split, refit), np.random.default_rng(1)
+    tree, rng = RegressionTree(partition, min_gain, min_leaf, min_split, refit), np.random.default_rng(1)
     for number, (point, value) in enumerate(zip(points, values, strict=True)):
         partition.add(int(partition.holding(point.tolist()).argmax()), point)
         partition.learn(number, value)
@@ -71,7 +71,7 @@ def fed(points, values, eta=1e-4, min_leaf=3, min_split=None, refit=False):
     return partition
 
 
-def could_be_split(partition, eta, min_leaf, min_split):
+def could_be_split(partition, min_gain, min_leaf, min_split):
     """The boxes that have a split worth while, found by trying all."""
     found = []
     for box in range(len(partition)):
@@ -79,22 +79,22 @@ def could_be_split(partition, eta, min_leaf, min_split):
         cuts = [(side, at) for side in range(points.shape[1]) for at in points[:, side]]
         sizes = [min((points[:, side] < at).sum(), (points[:, side] >= at).sum()) for side, at in cuts]
         gains = [gain(points, values, *cut) for cut, size in zip(cuts, sizes, strict=True) if size >= min_leaf]
-        if len(values) >= min_split and max(gains, default=-1.0) >= eta + 1e-9:
+        if len(values) >= min_split and max(gains, default=-1.0) >= min_gain + 1e-9:
             found.append(box)
     return found
 
 
 @pytest.mark.parametrize("refit", [False, True, "doubling"])
 @pytest.mark.parametrize(
-    ("eta", "min_leaf", "min_split"), [(1e-4, 3, 6), (1e-4, 3, 15), (0.02, 3, 6), (0.05, 2, 4), (0.1, 1, 2)]
+    ("min_gain", "min_leaf", "min_split"), [(1e-4, 3, 6), (1e-4, 3, 15), (0.02, 3, 6), (0.05, 2, 4), (0.1, 1, 2)]
 )
-def test_no_leaf_is_left_with_a_split_worth_while(eta, min_leaf, min_split, refit):
+def test_no_leaf_is_left_with_a_split_worth_while(min_gain, min_leaf, min_split, refit):
     """So the ceilings, by which most checks are left out, leave out none that matters: after any number of rewards."""
     points = RNG.random((150, 3))
     values = np.clip(1 - np.abs(points - 0.4).max(1) + 0.1 * RNG.standard_normal(150), 0, 1)
     for size in (0, 5, 40, 97, 150) if not refit else (64,):
-        partition = fed(points[:size], values[:size], eta, min_leaf, min_split, refit)
-        assert could_be_split(partition, eta, min_leaf, min_split) == []
+        partition = fed(points[:size], values[:size], min_gain, min_leaf, min_split, refit)
+        assert could_be_split(partition, min_gain, min_leaf, min_split) == []
         assert len(partition) == 1 or min(partition.valued(box) for box in range(len(partition))) >= min_leaf
 
 
@@ -124,7 +124,7 @@ def test_equal_rewards_are_not_split_and_a_leaf_that_stays_whole_is_not_searched
     assert len(fed(RNG.random((300, 2)), np.full(300, 0.3))) == 1
     assert searches == []
     noise = 0.5 + 0.1 * RNG.standard_normal(400)
-    assert len(fed(RNG.random((400, 2)), noise, eta=0.05)) == 1
+    assert len(fed(RNG.random((400, 2)), noise, min_gain=0.05)) == 1
     assert len(searches) < 60 and sum(size > 100 for size in searches) < 20  # not once a reward
 
 

@@ -74,7 +74,7 @@ def test_a_users_schedule_is_checked_and_named():
 def test_without_a_schedule_the_context_must_be_given_and_with_one_it_must_not():
     with pytest.raises(ValueError, match=r"context must be given, as in ask\(context=27\)"):
         Contexts(None, 27).steps(1, None, math.inf)
-    with pytest.raises(ValueError, match="context must be left to the schedule, 'harmonic'"):
+    with pytest.raises(ValueError, match="context must not be given unless schedule is None; schedule is 'harmonic'"):
         Contexts("harmonic", 27).steps(1, 9, math.inf)
     with pytest.raises(ValueError, match="schedule must be one of 'harmonic', 'hyperband', got 'often'"):
         Contexts("often", 27)

@@ -190,7 +190,7 @@ def test_noise_alone_may_fix_nothing_and_says_so():
     search = Harmonica(LINE, budget=90, seed=0)
     played(search, lambda pull: 0.5)
     assert search.polynomials() == [{}, {}, {}]
-    assert "no product of bits" in search.warning()
+    assert "No product of bits" in search.warning()
     search = Harmonica(BITS, budget=300, seed=0)
     assert search.warning() is None
     played(search)
@@ -200,7 +200,7 @@ def test_noise_alone_may_fix_nothing_and_says_so():
 def test_the_plan_has_the_stages_and_the_base():
     plan = Harmonica(LINE, budget=1000, max_steps=9, base="hyperband", seed=0).plan()
     assert [(phase.arms, phase.steps) for phase in plan[:3]] == [(18, 162)] * 3
-    assert plan[0].name == "stage 1: random arms, trained to the end" and "9 arms, cut at 1, 3 of 9" in plan[3].name
+    assert plan[0].name == "stage 1: random arms, fully trained" and "9 arms, cut at 1, 3 of 9" in plan[3].name
     assert sum(phase.steps for phase in plan) <= 1000
     given = Harmonica(LINE, budget=100, samples=60, seed=0).plan()
     assert [(phase.arms, phase.steps) for phase in given] == [(60, 60), (40, 40)]
@@ -234,4 +234,4 @@ def test_it_is_a_child_of_a_cascade():
     children = {"one": Harmonica(BITS, samples=15), "two": RandomSearch(LINE)}
     search = ma.Cascade(children, ma.Uniform(), budget=200, seed=0)
     played(search, lambda pull: height(pull.config["config"]) if pull.config["algorithm"] == "one" else -9.0)
-    assert search.best().config["algorithm"] == "one" and len(children["one"].polynomials()) == 3
+    assert search.best().config["algorithm"] == "one" and len(search.children["one"].polynomials()) == 3

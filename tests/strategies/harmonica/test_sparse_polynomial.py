@@ -14,7 +14,7 @@ from manyarms.strategies.harmonica.sparse_polynomial import (
     monomials,
     parities,
     samples_needed,
-    standardised,
+    standardized,
 )
 
 PLANTED = {(2, 8): 3.0, (15,): -2.0, (3, 6, 19): 2.0, (11,): 1.5, (0, 4): -1.0}
@@ -91,7 +91,7 @@ def test_failures_are_as_the_worst_and_tell_which_bit_is_to_blame():
     rewards = np.where(signs[:, 3] > 0, np.nan, np.random.default_rng(0).random(100))
     found = learned(signs, rewards, range(12), degree=2, terms=3)
     assert next(iter(found)) == (3,) and found[(3,)] < 0
-    assert standardised(np.array([np.nan, 0.0, 1.0]))[0] == standardised(np.array([np.nan, 0.0, 1.0]))[1]
+    assert standardized(np.array([np.nan, 0.0, 1.0]))[0] == standardized(np.array([np.nan, 0.0, 1.0]))[1]
 
 
 @pytest.mark.parametrize("rewards", [[0.5] * 9, [np.nan] * 9, [1e308] * 9, [np.nan, 1.0] * 4 + [1.0]], ids=repr)
@@ -101,7 +101,7 @@ def test_rewards_that_are_all_equal_say_nothing(rewards):
 
 def test_the_largest_rewards_there_are_do_not_overflow():
     with np.errstate(all="raise"):
-        values = standardised(np.array([-1.7e308, 1.7e308, 0.0, 1e308]))
+        values = standardized(np.array([-1.7e308, 1.7e308, 0.0, 1e308]))
     assert np.isfinite(values).all() and values.std() == pytest.approx(1)
 
 

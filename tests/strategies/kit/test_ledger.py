@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyarms import Arm, Choice, Float, Pull, Space
-from manyarms.strategies.kit.ledger import Ledger
+from manyarms.strategies.kit.ledger import Ledger, Settled
 
 THREE = Space(c=Choice("a", "b", "c"))
 
@@ -47,7 +47,7 @@ def test_a_reward_moves_the_arm_on_and_a_failure_ends_it():
     own = ledger()
     one, two = own.open(own.sample(), 3), own.open(own.sample(), 2)
     assert own.in_flight == {0: one, 1: two} and own.spent == 5 and own.left == 95
-    assert own.settle(one, 0.25) == 0.25 and own.settle(two, None) is None
+    assert own.settle(one, 0.25) == Settled(0.25) and own.settle(two, None) == Settled(None)
     assert own.steps == [3, 0] and own.failed == {1} and own.in_flight == {} and own.spent == 5
     assert own.can_train(0) and not own.can_train(1)
     assert own.open(one.arm, 1) == Pull(one.arm, 3, 4)
@@ -72,12 +72,14 @@ def test_a_reward_that_is_no_finite_number_is_refused_and_changes_nothing(bad, e
     with pytest.raises(error, match="reward must be a finite number, or None if the pull failed, got "):
         own.settle(pull, bad)
     assert own.in_flight == {0: pull} and own.failed == set()
-    assert own.settle(pull, np.float32(0.5)) == 0.5
+    assert own.settle(pull, np.float32(0.5)).reward == 0.5
 
 
 def test_rewards_of_any_kind_come_back_as_plain_floats():
     own = ledger()
-    assert [type(own.settle(own.open(own.sample(), 1), reward)) for reward in (1, np.float32(1), np.int64(1))] == [float] * 3
+    assert [type(own.settle(own.open(own.sample(), 1), reward).reward) for reward in (1, np.float32(1), np.int64(1))] == [
+        float
+    ] * 3
 
 
 def test_what_was_told_before_is_ignored_also_while_the_arm_is_trained_on():
@@ -85,11 +87,20 @@ def test_what_was_told_before_is_ignored_also_while_the_arm_is_trained_on():
     first = own.open(own.sample(), 2)
     own.settle(first, 0.5)
     second = own.open(first.arm, 2)
-    assert own.settle(first, 0.9) is None and own.settle(first, None) is None
+    assert own.settle(first, 0.9).repeated and own.settle(first, None).repeated
     assert own.in_flight == {0: second} and own.steps == [2] and not own.failed
     own.settle(second, None)
-    assert own.settle(first, 0.9) is None and own.settle(second, 0.9) is None
+    assert own.settle(first, 0.9).repeated and own.settle(second, 0.9).repeated
     assert own.steps == [2] and own.failed == {0}
+
+
+def test_a_settled_pull_is_exactly_one_of_new_failed_and_repeated():
+    own = ledger()
+    one, two = own.open(own.sample(), 1), own.open(own.sample(), 1)
+    new, failed, repeated = own.settle(one, 0.5), own.settle(two, None), own.settle(one, 0.5)
+    assert (new.reward, new.failed, new.repeated) == (0.5, False, False)
+    assert (failed.reward, failed.failed, failed.repeated) == (None, True, False)
+    assert (repeated.reward, repeated.failed, repeated.repeated) == (None, False, True)
 
 
 NEVER_ASKED = {
@@ -109,7 +120,7 @@ def test_a_pull_that_was_never_asked_for_is_refused(arm, start, stop):
     trained(own, own.sample(), 2)
     own.settle(own.open(own.sample(), 2), None)
     own.open(own.sample(), 1)
-    with pytest.raises(ValueError, match=f"pull must be one that ask gave, got arm {arm} from {start} to {stop}"):
+    with pytest.raises(ValueError, match=f"pull must be one that ask returned, got arm {arm} from {start} to {stop}"):
         own.settle(Pull(Arm(arm, "a"), start, stop), 0.5)
     assert own.steps == [2, 0, 0] and list(own.in_flight) == [2]
 

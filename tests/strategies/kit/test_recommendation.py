@@ -56,7 +56,7 @@ class Counted(float):
 def begin(arms):
     ledger = Ledger(SPACE, None, None, 0)
     for _ in range(arms):
-        ledger.fresh()
+        ledger.new_sample()
     return ledger, Standings(ledger)
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import manyarms as ma
-from manyarms.strategies.pickers.picker import Picker, upper_bounds, weights
+from manyarms.strategies.pickers import Picker
+from manyarms.strategies.pickers.softmax import weights
+from manyarms.strategies.pickers.ucb1 import upper_bounds
 
 MAKERS = {
     "extreme ucb": lambda **given: ma.ExtremeUCB(**given),

@@ -1,24 +1,24 @@
-"""The forecast is a Gaussian process: checked by hand, by scikit-learn, and by what it is for."""
+"""The process is a Gaussian process: checked by hand, by scikit-learn, and by what it is for."""
 
 import json
 
 import numpy as np
 import pytest
 
-from manyarms.strategies.surrogate.gaussian_process import Forecast, kernel, likelihood
+from manyarms.strategies.surrogate.gaussian_process import GaussianProcess, kernel, likelihood
 
 
-def forecast(points):
-    made = Forecast(len(points[0]))
+def with_arms(points):
+    made = GaussianProcess(len(points[0]))
     for point in points:
         made.add(np.array(point))
     return made
 
 
-def outlook(made, candidates, scores, arms=None, trainings=None, median=0.0, spread=1.0):
+def bounds(made, candidates, scores, arms=None, slices=None, median=0.0, spread=1.0):
     arms = np.arange(len(scores)) if arms is None else np.array(arms)
-    trainings = np.full(len(arms), 10) if trainings is None else np.array(trainings)
-    return made.outlook(np.array(candidates), arms, np.array(scores, dtype=float), trainings, median, spread)
+    slices = np.full(len(arms), 10) if slices is None else np.array(slices)
+    return made.upper_confidence_bounds(np.array(candidates), arms, np.array(scores, dtype=float), slices, median, spread)
 
 
 def sines(n, dimension=3, seed=0):
@@ -67,66 +67,66 @@ def test_mean_and_doubt_are_those_of_scikit_learns_process():
     sklearn = pytest.importorskip("sklearn.gaussian_process")
     points, scores = sines(6)  # too few to learn lengths from
     candidates = np.random.default_rng(1).random((5, 3))
-    trainings = np.array([1, 2, 3, 4, 5, 10])
-    noise = 0.1 * (0.1 + 1 / trainings)
+    slices = np.array([1, 2, 3, 4, 5, 10])
+    noise = 0.1 * (0.1 + 1 / slices)
     length = 0.3 * np.sqrt(3)
     process = sklearn.GaussianProcessRegressor(sklearn.kernels.RBF(length), alpha=noise + 1e-8, optimizer=None)
     mean, doubt = process.fit(points, scores).predict(candidates, return_std=True)
     covariance = kernel(points / length, points / length) + np.diag(noise)
     variance = scores @ np.linalg.solve(covariance, scores) / 6
-    found = outlook(forecast(points), candidates, scores, trainings=trainings)
+    found = bounds(with_arms(points), candidates, scores, slices=slices)
     assert found == pytest.approx(mean + doubt * np.sqrt(variance), rel=1e-4)
 
 
 def test_it_learns_which_coordinates_matter():
     points, scores = sines(60, dimension=4)
-    made = forecast(points)
+    made = with_arms(points)
     for _ in range(4):
         made._learned = 0  # as if the arms had doubled
-        outlook(made, points[:1], scores)
+        bounds(made, points[:1], scores)
     lengths = made.state()["lengths"]
     assert lengths[0] < 0.5 * lengths[1:].min()
 
 
-def test_what_it_learned_makes_its_forecasts_better():
+def test_what_it_learned_makes_its_processs_better():
     points, scores = sines(40, dimension=6)
     unseen, truth = sines(200, dimension=6, seed=1)
-    made = forecast(points)
-    naive = outlook(forecast(points[:7]), unseen, scores[:7])
-    found = outlook(made, unseen, scores)
+    made = with_arms(points)
+    naive = bounds(with_arms(points[:7]), unseen, scores[:7])
+    found = bounds(made, unseen, scores)
     assert np.corrcoef(found, truth)[0, 1] > max(0.8, np.corrcoef(naive, truth)[0, 1])
 
 
 def test_far_from_all_arms_there_is_doubt_and_on_them_little():
     points = [[0.0, 0.0], [0.1, 0.0], [0.0, 0.1]]
-    here, far = outlook(forecast(points), [[0.0, 0.0], [1.0, 1.0]], [0.5, 0.4, 0.6])
+    here, far = bounds(with_arms(points), [[0.0, 0.0], [1.0, 1.0]], [0.5, 0.4, 0.6])
     assert far < here + 1.0 and here == pytest.approx(0.5, abs=0.15)
     assert far > 0.1  # the median is 0: what is hoped for is doubt
 
 
 def test_near_good_arms_promises_more_than_near_bad_ones():
-    good, bad = outlook(forecast([[0.1], [0.9]]), [[0.15], [0.85]], [1.0, -1.0])
+    good, bad = bounds(with_arms([[0.1], [0.9]]), [[0.15], [0.85]], [1.0, -1.0])
     assert good > bad
 
 
 def test_an_arm_that_was_trained_more_counts_more():
-    young, old = (outlook(forecast([[0.5]]), [[0.5]], [1.0], trainings=[n])[0] for n in (1, 10))
+    young, old = (bounds(with_arms([[0.5]]), [[0.5]], [1.0], slices=[n])[0] for n in (1, 10))
     mean_young, mean_old = 1 / (1 + 0.1 * 1.1), 1 / (1 + 0.1 * 0.2)
     assert young > mean_young and old > mean_old and young - mean_young > old - mean_old  # less doubt about the old
 
 
 def test_only_the_arms_named_are_looked_at():
     points = [[0.1], [0.2], [0.9]]
-    found = outlook(forecast(points), [[0.15]], [1.0, 0.5], arms=[0, 2])
-    assert found == pytest.approx(outlook(forecast([points[0], points[2]]), [[0.15]], [1.0, 0.5]))
+    found = bounds(with_arms(points), [[0.15]], [1.0, 0.5], arms=[0, 2])
+    assert found == pytest.approx(bounds(with_arms([points[0], points[2]]), [[0.15]], [1.0, 0.5]))
 
 
 def test_of_many_arms_the_best_and_the_newest_are_looked_at():
     rng = np.random.default_rng(0)
     points, scores, candidates = rng.random((2_000, 3)), rng.normal(size=2_000), rng.random((10, 3))
     some = sorted(set(np.argsort(-scores)[:64].tolist()) | set(range(2_000 - 64, 2_000)))
-    found = outlook(forecast(points), candidates, scores)
-    assert found == pytest.approx(outlook(forecast(points[some]), candidates, scores[some]))
+    found = bounds(with_arms(points), candidates, scores)
+    assert found == pytest.approx(bounds(with_arms(points[some]), candidates, scores[some]))
     assert 64 < len(some) <= 128
 
 
@@ -134,43 +134,43 @@ def test_of_many_arms_the_best_and_the_newest_are_looked_at():
 def test_the_unit_of_scores_does_not_matter(scale, shift):
     rng = np.random.default_rng(0)
     points, scores, candidates = rng.random((30, 4)), rng.normal(size=30), rng.random((50, 4))
-    plain = outlook(forecast(points), candidates, scores)
-    found = outlook(forecast(points), candidates, scale * scores + shift, median=shift, spread=scale)
+    plain = bounds(with_arms(points), candidates, scores)
+    found = bounds(with_arms(points), candidates, scale * scores + shift, median=shift, spread=scale)
     assert found == pytest.approx(plain, rel=1e-4)
 
 
 def test_how_bad_a_diverged_arm_is_does_not_matter():
     points, candidates = [[0.1], [0.5], [0.9]], [[0.3], [0.6], [0.95]]
-    bad, worse = (outlook(forecast(points), candidates, [0.5, 0.7, low]) for low in (-10.0, -1e300))
+    bad, worse = (bounds(with_arms(points), candidates, [0.5, 0.7, low]) for low in (-10.0, -1e300))
     assert bad == pytest.approx(worse)
 
 
 @pytest.mark.parametrize(
     "scores", [np.zeros(40), np.full(40, 1e300), np.r_[np.zeros(39), 1e300]], ids=["flat", "huge", "one huge"]
 )
-def test_odd_scores_and_equal_points_give_finite_forecasts(scores):
+def test_odd_scores_and_equal_points_give_finite_processs(scores):
     points = np.repeat(np.random.default_rng(0).random((4, 2)), 10, axis=0)
-    made = forecast(points)
+    made = with_arms(points)
     for _ in range(3):
         made._learned = 0
         with np.errstate(over="ignore"):
-            assert np.isfinite(outlook(made, points[:3], scores, median=float(np.median(scores)), spread=0.0)).all()
+            assert np.isfinite(bounds(made, points[:3], scores, median=float(np.median(scores)), spread=0.0)).all()
 
 
 def test_a_space_of_no_dimensions_is_one_place():
-    made = Forecast(0)
+    made = GaussianProcess(0)
     for _ in range(100):
         made.add(np.zeros(0))
-    found = made.outlook(np.zeros((3, 0)), np.arange(100), np.linspace(0, 1, 100), np.ones(100), 0.0, 1.0)
+    found = made.upper_confidence_bounds(np.zeros((3, 0)), np.arange(100), np.linspace(0, 1, 100), np.ones(100), 0.0, 1.0)
     assert np.isfinite(found).all() and np.ptp(found) < 1e-9
 
 
 def test_what_it_learned_can_be_taken_back():
     points, scores = sines(50)
-    made, other = forecast(points), forecast(points)
-    outlook(made, points[:5], scores)
+    made, other = with_arms(points), with_arms(points)
+    bounds(made, points[:5], scores)
     state = made.state()
     assert json.loads(json.dumps({name: np.asarray(part).tolist() for name, part in state.items()}))
     other.load(state)
     candidates = np.random.default_rng(2).random((20, 3))
-    assert outlook(other, candidates, scores).tolist() == outlook(made, candidates, scores).tolist()
+    assert bounds(other, candidates, scores).tolist() == bounds(made, candidates, scores).tolist()

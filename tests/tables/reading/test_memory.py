@@ -23,14 +23,14 @@ def test_what_takes_more_than_there_is_is_not_read(table, monkeypatch):
     with pytest.raises(TableTooLarge) as refused:
         read_table(table)
     message = str(refused.value)
-    assert "t.csv takes about 968.0 kB of memory to work with, and 400.0 kB is free" in message
-    assert "--rows 4000" in message
-    assert len(read_table(table, rows=4_000, say=lambda note: None)) == 4_000
+    assert "t.csv needs about 968.0 kB of memory, and 400.0 kB is free" in message
+    assert "rows=4000" in message and refused.value.rows == 4000
+    assert len(read_table(table, rows=4_000, notify=lambda note: None)) == 4_000
     with pytest.raises(TableTooLarge):
         read_table(table, rows=19_000)
 
 
-def test_running_out_while_it_is_read_is_told_in_the_same_words(table, monkeypatch):
+def test_running_out_of_memory_while_reading_gives_the_same_message(table, monkeypatch):
     import pandas as pd
 
     def fail(*arguments, nrows=None, **options):
@@ -41,7 +41,7 @@ def test_running_out_while_it_is_read_is_told_in_the_same_words(table, monkeypat
     whole = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", fail)
     monkeypatch.setattr(memory, "available", lambda: 10_000_000)  # enough, but not so much that nothing is measured
-    with pytest.raises(TableTooLarge, match="takes about 968.0 kB of memory to work with, and .* is free: use a random sample"):
+    with pytest.raises(TableTooLarge, match="needs about 968.0 kB of memory, and .* is free. Use a random sample"):
         read_table(table)
 
 
@@ -50,7 +50,8 @@ def test_the_limit_of_the_process_counts(tmp_path, packed):
     code = f"""
 import gzip, resource
 import pandas
-from manyarms.tables import memory, read_table
+from manyarms.tables import TableTooLarge, read_table
+from manyarms.tables.reading import memory
 with {"gzip.open" if packed else "open"}("large.csv", "wt") as file:
     file.write("a,b,c\\n")
     for part in range(400):
@@ -60,13 +61,13 @@ resource.setrlimit(resource.RLIMIT_AS, (used + 20_000_000,) * 2)
 assert memory.available() <= 20_000_000
 try:
     read_table("large.csv")
-except memory.TableTooLarge as error:
+except TableTooLarge as error:
     print(error)
 """
     answer = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.startswith("large.csv takes about ")
-    assert "--rows " in answer.stdout and answer.stdout.count("\n") == 1
+    assert answer.stdout.startswith("large.csv needs about ")
+    assert "rows=" in answer.stdout and answer.stdout.count("\n") == 1
 
 
 def test_amounts_are_easy_to_read():

@@ -1,4 +1,4 @@
-"""Tables are read whatever they are called and however they are written; what is no table is refused with a reason."""
+"""Tables are read regardless of their name and format; other files are refused with a reason."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import manyarms as ma
-from manyarms.tables import read_table
-from manyarms.tables.reading import file_format as sniffing
+from manyarms.tables import fields, read_table
+from manyarms.tables.reading import file_format
 
 PLAIN = "size,colour,y\n1,red,0.5\n2,blue,1.5\n3,red,2.5\n"
 FRAME = pd.DataFrame({"size": [1, 2, 3], "colour": ["red", "blue", "red"], "y": [0.5, 1.5, 2.5]})
@@ -22,13 +22,13 @@ FRAME = pd.DataFrame({"size": [1, 2, 3], "colour": ["red", "blue", "red"], "y": 
 
 @pytest.fixture
 def read(tmp_path):
-    """Reads a file of this content; gives the frame and what was said."""
+    """Reads a file with this content; returns the frame and the notes."""
 
     def call(content, name="table.csv", **options):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        said = []
-        return read_table(path, say=said.append, **options), said
+        notes = []
+        return read_table(path, notify=notes.append, **options), notes
 
     return call
 
@@ -53,21 +53,21 @@ WRITTEN = {
 }
 
 
-# Parametrised by names: a packed content holds the time it was packed, so it must not name a test.
+# Parametrized by names: compressed content includes the time, so it must not name a test.
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize("name", ["table.csv", "anything"])
 def test_a_table_is_the_same_however_it_is_written(read, written, name):
-    frame, said = read(WRITTEN[written], name)
+    frame, notes = read(WRITTEN[written], name)
     pd.testing.assert_frame_equal(frame, FRAME, check_dtype=False)
-    assert said == []
+    assert notes == []
 
 
-def test_a_parquet_file_is_read_whatever_its_name_and_its_index(tmp_path):
+def test_a_parquet_file_is_read_regardless_of_its_name_and_index(tmp_path):
     FRAME.set_index("colour").to_parquet(tmp_path / "table.csv")
-    said = []
-    frame = read_table(tmp_path / "table.csv", say=said.append)
+    notes = []
+    frame = read_table(tmp_path / "table.csv", notify=notes.append)
     pd.testing.assert_frame_equal(frame[list(FRAME)], FRAME, check_dtype=False)
-    assert said == []
+    assert notes == []
 
 
 def test_dates_decimals_and_lists_of_a_parquet_file(tmp_path):
@@ -83,25 +83,25 @@ def test_dates_decimals_and_lists_of_a_parquet_file(tmp_path):
         "kind": pa.array(["a", "b"]).dictionary_encode(),
     }
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    said = []
-    frame = read_table(tmp_path / "t.parquet", say=said.append)
+    notes = []
+    frame = read_table(tmp_path / "t.parquet", notify=notes.append)
     assert [dtype.kind for dtype in frame.dtypes] == ["M", "f", "O"]
     assert frame["day"].dt.day.tolist() == [1, 2]
-    assert said == ["columns of lists or records are left out: 'list'"]
+    assert notes == ["Dropped columns of lists or records: 'list'."]
 
 
-def test_a_decimal_comma_is_understood_and_told(read):
-    frame, said = read("a;b\n1,5;x\n-2,25;y\n")
+def test_decimal_commas_are_read_with_a_note(read):
+    frame, notes = read("a;b\n1,5;x\n-2,25;y\n")
     assert frame["a"].tolist() == [1.5, -2.25]
-    assert "decimal comma" in said[0]
+    assert "decimal comma" in notes[0]
 
 
-def test_windows_text_is_understood_and_told(read):
-    frame, said = read("größe,€\n1,ä\n".encode("cp1252"))
+def test_windows_text_is_read_with_a_note(read):
+    frame, notes = read("größe,€\n1,ä\n".encode("cp1252"))
     assert list(frame) == ["größe", "€"] and frame["€"].tolist() == ["ä"]
-    assert len(said) == 1 and "not in UTF-8: read as cp1252" in said[0]
-    frame, said = read(b"a,b\n1,\x81\n")  # which is nothing in cp1252
-    assert frame["b"].tolist() == ["\x81"] and "latin-1" in said[0]
+    assert len(notes) == 1 and "not valid UTF-8, so it is read as cp1252" in notes[0]
+    frame, notes = read(b"a,b\n1,\x81\n")  # undefined in cp1252
+    assert frame["b"].tolist() == ["\x81"] and "latin-1" in notes[0]
 
 
 def test_question_marks_and_the_like_are_missing(read):
@@ -127,28 +127,28 @@ def test_a_column_is_text_as_a_whole_if_its_last_value_is(read):
         ("a,a,b", ["a", "a.1", "b"], "the second 'a' is now 'a.1'"),
         ("a,a,a.1", ["a", "a.2", "a.1"], "'a' is now 'a.2'"),
         ("a,,b", ["a", "Unnamed: 1", "b"], "without a name are called 'Unnamed: 1'"),
-        ("1,2,3", ["1", "2", "3"], "though all are numbers"),
+        ("1,2,3", ["1", "2", "3"], "although all of them are numbers"),
         ('"a b","c\nd","[é]<"', ["a b", "c\nd", "[é]<"], None),
     ],
 )
 def test_odd_names_of_columns(read, header, names, word):
-    frame, said = read(f"{header}\n5,6,7\n8,9,10\n")
+    frame, notes = read(f"{header}\n5,6,7\n8,9,10\n")
     assert list(frame) == names
-    assert (word in said[0]) if word else said == []
+    assert (word in notes[0]) if word else notes == []
 
 
 def test_a_wide_table_keeps_all_its_columns(read):
     names = [f"{'a very long name ' * 10}{place}" for place in range(2_000)]
     assert sum(map(len, names)) > 1 << 18
-    frame, said = read(";".join(names) + "\n" + ("1,5;" * 2_000)[:-1] + "\n" + ("2,5;" * 2_000)[:-1] + "\n")
+    frame, notes = read(";".join(names) + "\n" + ("1,5;" * 2_000)[:-1] + "\n" + ("2,5;" * 2_000)[:-1] + "\n")
     assert list(frame) == names and frame.shape == (2, 2_000)
-    assert frame[names[-1]].tolist() == [1.5, 2.5] and "decimal comma" in said[0]
+    assert frame[names[-1]].tolist() == [1.5, 2.5] and "decimal comma" in notes[0]
 
 
 def test_many_columns_of_one_name_are_renamed_each(read):
-    frame, said = read(",".join(["a"] * 2_000) + "\n" + ",".join(["1"] * 2_000) + "\n")
+    frame, notes = read(",".join(["a"] * 2_000) + "\n" + ",".join(["1"] * 2_000) + "\n")
     assert frame.columns.is_unique and list(frame)[-1] == "a.1999"
-    assert "and 1994 more" in said[0]
+    assert "and 1994 more" in notes[0]
 
 
 def test_a_field_longer_than_others_are_in_total_is_read(read):
@@ -156,39 +156,56 @@ def test_a_field_longer_than_others_are_in_total_is_read(read):
     assert frame["text"].str.len().tolist() == [1_000_000, 1] and frame["a"].tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("written", ["b", '"b"', '"b\n"'], ids=["plain", "quoted", "of several lines"])
+def test_a_field_that_is_too_long_is_refused_by_its_place(read, monkeypatch, written):
+    monkeypatch.setattr(fields, "_LONGEST", 1_000)
+    long = written.replace("b", "b " * 1_000)
+    words = r"has a field of 2,00[01] characters in column 'text'{}, and at most 1,000 can be used: shorten it"
+    with pytest.raises(ValueError, match=words.format(", row 2")):
+        read(f"text,y\na,1\n{long},2\nc,3\n")
+    with pytest.raises(ValueError, match=words.format("")):
+        read(f"text,y\na,1\n{long},2\nc,3\n", rows=3)
+
+
+def test_many_short_fields_are_not_one_long_field(read, monkeypatch):
+    monkeypatch.setattr(fields, "_LONGEST", 1_000)
+    frame, _ = read("text,y\n" + "abc,1\n" * 1_000)
+    assert len(frame) == 1_000
+
+
 def test_a_first_line_that_cannot_be_a_header_is_refused_with_a_reason(read, monkeypatch):
-    with pytest.raises(ValueError, match="first line that cannot be read as names of columns: is a quote never closed"):
+    with pytest.raises(ValueError, match="The first line of .* cannot be read as column names. Is there an unclosed quote"):
         read('a,"b\n' + "1,2\n" * 100_000)
-    monkeypatch.setattr(sniffing, "_LONGEST", 1 << 17)
-    with pytest.raises(ValueError, match="has a first line of more than 131,072 bytes, too long for the names of columns"):
+    monkeypatch.setattr(file_format, "_LONGEST", 1 << 17)
+    with pytest.raises(ValueError, match="has a first line of more than 131,072 bytes, which is too long for column names"):
         read("x" * 300_000)
 
 
-def test_names_and_numbers_of_rows_are_left_out_and_told(read):
-    frame, said = read("a,b\nfirst,1,2\nsecond,3,4\n")
-    assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]} and "name of the row" in said[0]
-    frame, said = read(",b\n0,5\n1,6\n")
-    assert list(frame) == ["b"] and "only numbers the rows" in said[-1]
-    frame, said = read(",b\n4,5\n1,6\n")
+def test_row_names_and_row_numbers_are_dropped_with_a_note(read):
+    frame, notes = read("a,b\nfirst,1,2\nsecond,3,4\n")
+    assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]} and "row name" in notes[0]
+    frame, notes = read(",b\n0,5\n1,6\n")
+    assert list(frame) == ["b"] and "only numbers the rows" in notes[-1]
+    frame, notes = read(",b\n4,5\n1,6\n")
     assert list(frame) == ["Unnamed: 0", "b"]
 
 
 def test_lines_that_are_too_short_are_filled_and_too_long_ones_refused_by_number(read):
     assert read("a,b,c\n1,2,3\n4\n")[0].loc[1].isna().tolist() == [False, True, True]
-    with pytest.raises(ValueError, match="line 3: 4 fields where the lines before have 3"):
+    with pytest.raises(ValueError, match="line 3: 4 fields instead of 3"):
         read("a,b,c\n1,2,3\n1,2,3,4\n")
 
 
 NO_TABLES = {
-    "nothing": ("", "is empty$"),
-    "blank lines": ("\n\n \n", "nothing but blank lines"),
-    "names alone": ("a,b\n", "has the names of 2 columns, but no rows"),
-    "open quote": ('a,b\n"1,2\n3,4\n', "row 1: a quote is opened there and never closed"),
-    "every byte": (bytes(range(256)) * 4, "is not text, but binary"),
-    "control bytes": (bytes([1, 2, 3, 65, 200]) * 50, "is not text, but binary"),
+    "nothing": ("", "is empty.$"),
+    "blank lines": ("\n\n \n", "only blank lines"),
+    "names alone": ("a,b\n", "has a header with 2 columns, but no rows"),
+    "open quote": ('a,b\n"1,2\n3,4\n', "row 1: a quote is opened and never closed"),
+    "every byte": (bytes(range(256)) * 4, "is a binary file"),
+    "control bytes": (bytes([1, 2, 3, 65, 200]) * 50, "is a binary file"),
     "zip": (b"PK\x03\x04 and so on", "is a ZIP file, or a spreadsheet"),
     "cut gzip": (gzip.compress(PLAIN.encode())[:-9], "is a corrupt compressed file"),
-    "cut parquet": (b"PAR1 and no more", "is a damaged Parquet file"),
+    "cut parquet": (b"PAR1 and no more", "is a corrupt Parquet file"),
 }
 
 
@@ -200,9 +217,9 @@ def test_what_is_no_table_is_refused_with_a_reason(read, case):
 
 
 def test_options_are_checked(read):
-    with pytest.raises(ValueError, match="encoding must be one that Python knows, .* got 'klingon'"):
+    with pytest.raises(ValueError, match="encoding must be an encoding of Python, .* got 'klingon'"):
         read(PLAIN, encoding="klingon")
-    with pytest.raises(ValueError, match="not in the encoding ascii: .* at byte 0"):
+    with pytest.raises(ValueError, match="not encoded in ascii: .* at byte 0"):
         read("é,b\n1,2\n", encoding="ascii")
     with pytest.raises(ValueError, match="delimiter must be one character, or \"tab\", got '::'"):
         read(PLAIN, delimiter="::")
@@ -213,25 +230,25 @@ def test_options_are_checked(read):
 
 
 def test_what_is_no_file_is_refused_with_a_reason(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file '.*nowhere.csv'"):
+    with pytest.raises(FileNotFoundError, match="The file '.*nowhere.csv' does not exist"):
         read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(IsADirectoryError, match="is a directory, not a table"):
+    with pytest.raises(IsADirectoryError, match="is a directory. Give the path"):
         read_table(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="is not a file"):
+    with pytest.raises(ValueError, match="is not a regular file"):
         read_table(tmp_path / "pipe")
 
 
 def test_a_file_without_permission_is_refused(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text(PLAIN)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may read anything
-    with pytest.raises(PermissionError, match="permissions do not let you"):
+    with pytest.raises(PermissionError, match="permission denied"):
         read_table(tmp_path / "t.csv")
 
 
-def test_odd_things_are_warnings_unless_somebody_listens(tmp_path):
+def test_notes_are_warnings_by_default(tmp_path):
     (tmp_path / "t.csv").write_text("a,a\n1,2\n")
-    with pytest.warns(ma.ManyarmsWarning, match="same name"):
+    with pytest.warns(ma.ManyarmsWarning, match="Duplicate column names"):
         read_table(tmp_path / "t.csv")
 
 
@@ -249,21 +266,21 @@ def make_large(path: Path, rows: int = 120_000) -> Path:
 
 @pytest.mark.parametrize("name", ["large.csv", "large.parquet"])
 def test_a_sample_is_drawn_evenly_keeps_the_order_and_depends_on_the_seed(tmp_path, name):
-    path, said = make_large(tmp_path / name), []
-    drawn = read_table(path, rows=6_000, seed=1, say=said.append)
+    path, notes = make_large(tmp_path / name), []
+    drawn = read_table(path, rows=6_000, seed=1, notify=notes.append)
     numbers = drawn["n"].to_numpy()
     assert len(numbers) == len(set(numbers)) == 6_000 and (np.diff(numbers) > 0).all() and numbers.dtype.kind == "i"
     assert (drawn["even"] == np.where(numbers % 2, "no", "yes")).all()
     shares = np.histogram(numbers, bins=6, range=(0, 120_000))[0]
     assert abs(shares - 1_000).max() < 150
-    assert said == ["6,000 rows of 120,000, drawn at random"]
-    assert (read_table(path, rows=6_000, seed=1, say=said.append)["n"] == numbers).all()
-    assert (read_table(path, rows=6_000, seed=2, say=said.append)["n"] != numbers).any()
+    assert notes == ["Using a random sample of 6,000 rows out of 120,000."]
+    assert (read_table(path, rows=6_000, seed=1, notify=notes.append)["n"] == numbers).all()
+    assert (read_table(path, rows=6_000, seed=2, notify=notes.append)["n"] != numbers).any()
 
 
 def test_a_sample_as_large_as_the_table_is_the_table(read):
-    frame, said = read(PLAIN, rows=1_000)
+    frame, notes = read(PLAIN, rows=1_000)
     pd.testing.assert_frame_equal(frame, FRAME, check_dtype=False)
-    assert said == []
+    assert notes == []
     frame, _ = read(PLAIN, rows=3)
     pd.testing.assert_frame_equal(frame, FRAME, check_dtype=False)

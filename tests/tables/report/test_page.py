@@ -25,7 +25,7 @@ FACTS = Facts(
     dtypes={"a": "int64", NASTY: "str"},
     target_kind="text",
     classes=["no", "yes", NASTY],
-    metric="accuracy",
+    scoring="accuracy",
     scores={"held out": 0.875, "search": 0.9123456},
     rows={"trained on": 100, "held out": 8},
     members=[{"family": "tree", "weight": 1.0, "arm": 1}],
@@ -62,7 +62,7 @@ def findings(**changes):
             "config": [{"model__depth": 3}, {"model__C": 0.123456}],
         }
     )
-    columns = pd.DataFrame({"column": ["a", NASTY], "type": ["int64", "str"], "taken as": ["number", "category"]})
+    columns = pd.DataFrame({"column": ["a", NASTY], "type": ["int64", "str"], "kind": ["number", "category"]})
     held_out = pd.DataFrame({"actual": ["no", "yes", NASTY, "no"], "predicted": ["no", "no", NASTY, "no"]})
     importance = pd.Series({NASTY: 0.2, "a": 0.1})
     whole = Findings(NASTY, FACTS, board, pulls, columns, held_out, importance, [f"a note on {NASTY}"])
@@ -114,11 +114,11 @@ def test_the_page_needs_no_network():
     assert "@import" not in page and "url(" not in page
 
 
-def test_it_tells_what_was_found():
+def test_the_page_shows_the_results():
     parts = Parts(report_page(findings()))
     shown = " ".join("".join(parts.text).split())
     for words in (
-        "Classification: y (3 classes) from 2 columns, by accuracy.",
+        "Classification: y (3 classes) from 2 columns, scored by accuracy.",
         "0.875", "0.9123", "depth=3", "C=0.1235", "2 of 8", "100%", "1 pull failed", "manyarms fit t.csv --target y", "2.0",
     ):  # fmt: skip
         assert words in shown
@@ -126,15 +126,15 @@ def test_it_tells_what_was_found():
     assert [id for id in parts.ids if not id.startswith("chart-")] == heads
 
 
-def test_what_was_not_measured_is_not_there_or_said():
+def test_sections_without_content_are_left_out_or_explained():
     page = report_page(findings(held_out=None, importance=None, notes=()))
     assert not {"held-out", "importance", "notes"} & set(Parts(page).ids)
     page = report_page(findings(importance=None))
-    assert "importance" in Parts(page).ids and "Not measured: there was no time" in page
+    assert "importance" in Parts(page).ids and "Not measured: there was no time left" in page
 
 
 def test_numbers_are_drawn_against_what_was_predicted():
-    facts = replace(FACTS, task="regression", classes=None, metric="r2")
+    facts = replace(FACTS, task="regression", classes=None, scoring="r2")
     held_out = pd.DataFrame({"actual": np.arange(6000.0), "predicted": np.arange(6000.0) + 1})
     parts = Parts(report_page(findings(facts=facts, held_out=held_out)))
     assert "chart-predicted-against-actual" in parts.ids and "chart-confusion" not in parts.ids
@@ -165,23 +165,23 @@ def test_of_many_classes_the_most_frequent_are_shown_and_the_others_as_one():
     assert names == [*map(str, range(25, 40)), "all others"]
     facts = replace(FACTS, classes=list(range(40)))
     shown = " ".join("".join(Parts(report_page(findings(facts=facts, held_out=held_out))).text).split())
-    assert "The 15 most frequent classes are shown, and 25 others as one." in shown
+    assert "The 15 most frequent classes are shown; the other 25 are grouped." in shown
 
 
 def test_a_single_class_more_is_shown_rather_than_grouped():
     assert len(counts_of(charts.confusion(many_classes(16), list(range(16))))) == 16
 
 
-def test_what_a_chart_leaves_out_is_said():
-    facts = replace(FACTS, task="regression", classes=None, metric="r2")
+def test_captions_mention_what_a_chart_leaves_out():
+    facts = replace(FACTS, task="regression", classes=None, scoring="r2")
     columns = pd.DataFrame({"column": [f"c{i}" for i in range(300)]})
     few = {"importance": pd.Series({f"c{i}": 1.0 / (1 + i) for i in range(30)}), "columns": columns}
     held_out = pd.DataFrame({"actual": np.arange(6000.0), "predicted": np.arange(6000.0)})
     shown = " ".join("".join(Parts(report_page(findings(facts=facts, held_out=held_out, **few))).text).split())
     for words in (
-        "5,000 of them, drawn at random, are shown.",
-        "Measured for 30 of 300 columns, as many as there was time for.",
-        "The 20 columns with the largest loss are shown.",
+        "A random sample of 5,000 of them is shown.",
+        "Measured for 30 of 300 columns, because the time was limited.",
+        "The 20 most important columns are shown.",
         "100 more columns.",
     ):
         assert words in shown
@@ -199,7 +199,7 @@ def agreement(rows, target):
     return float((rows["good"] == target).mean())
 
 
-def test_the_column_that_tells_is_the_important_one():
+def test_the_informative_column_is_the_important_one():
     target = pd.Series([0, 1] * 50)
     rows = pd.DataFrame({"bad": range(100), "good": target})
     importance = column_importance(agreement, rows, target, 10.0, clock=count().__next__)
@@ -220,10 +220,10 @@ def test_where_time_is_short_fewer_rows_are_used_and_then_fewer_columns():
     judged.clear()
     importance = column_importance(score, rows, rows["c0"], 2.0, clock=lambda: now[0])
     assert judged[:2] == [1_000, 100] and len(importance) == 20
-    assert missing_note(importance, 50) == "Measured for 20 of 50 columns, as many as there was time for."
+    assert missing_note(importance, 50) == "Measured for 20 of 50 columns, because the time was limited."
 
 
-def test_columns_that_take_longer_than_the_first_score_said_are_left_out():
+def test_columns_are_left_out_if_scoring_takes_longer_than_predicted():
     rows, now = pd.DataFrame({f"c{i}": range(10) for i in range(50)}), [0.0]
 
     def score(rows, target):

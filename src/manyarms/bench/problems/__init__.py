@@ -1,17 +1,17 @@
-"""Test problems: synthetic ones, loaders of tabulated real curves and of a surrogate, and models that really train."""
+"""Test problems: synthetic ones, tables of real learning curves, a surrogate, and models that are really trained."""
 
-from .curves import CurveWorld
 from .estimators import boosted_trees, digits_mlp
-from .fitted import FittedProblem
+from .fitted_problem import FittedProblem
 from .hartmann import Hartmann
+from .image_datasets import load_images
 from .images import Images
+from .network_problem import NetworkProblem, Training, cifar_cnn, mnist_mlp, svhn_cnn
 from .protocol import Problem, evaluate, regret
-from .published import load_images
+from .reference_values import Survey, survey
 from .reservoirs import Reservoir
 from .surrogates import RBV2_TASKS, SurrogateProblem, rbv2_xgboost
-from .surveys import Survey, survey
+from .synthetic_curves import CurveWorld
 from .tables import TableProblem, TableSpace, lcbench, lcdb, nasbench201, taskset
-from .trained import NetworkProblem, Training, cifar_cnn, mnist_mlp, svhn_cnn
 
 __all__ = [
     "RBV2_TASKS",

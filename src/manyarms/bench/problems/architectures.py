@@ -1,4 +1,4 @@
-"""The networks that Wang, Geng and Rudin tune: spaces, layers and optimisers, from config to something to train.
+"""The networks that Wang, Geng and Rudin tune: their spaces, layers and optimizers.
 
 "A Practical Bandit Method with Advantages in Neural Network Tuning", section 3.3.1 and tables 1 and 2. PyTorch is imported only
 when a network is made.
@@ -23,32 +23,32 @@ _PARTS = 15  # the lengths of the CNNs' trainings in setting A are multiples of 
 
 
 class Architecture(Protocol):
-    """How a config becomes a network, and how that is trained.
+    """How the network of a config is made and trained.
 
     Attributes:
-        space: makes the configs. If they have `iterations`, this is the length of the training.
+        space: Space of the configs. If they have `iterations`, this is the length of the training.
     """
 
     space: Space
 
     def network(self, config: Config, shape: tuple[int, int, int], n_classes: int) -> nn.Sequential:
-        """For images of this shape: channels, height, width."""
+        """The network for images of this shape: channels, height, width."""
 
-    def optimiser(self, config: Config, network: nn.Module) -> optim.Optimizer | None:
-        """None where it would divide by zero."""
+    def optimizer(self, config: Config, network: nn.Module) -> optim.Optimizer | None:
+        """The optimizer; None if it would divide by zero."""
 
     def batch_size(self, config: Config) -> int:
-        """Of each iteration."""
+        """Images per iteration."""
 
     def rate(self, config: Config, share: float) -> float:
         """The learning rate after this share of the training."""
 
 
 class Mlp:
-    """One hidden layer with dropout, trained by plain stochastic gradient descent (section 3.3.1).
+    """One hidden layer with dropout, trained by stochastic gradient descent (section 3.3.1).
 
     Args:
-        lengths: of the training, if it is to be tuned: the fewest and the most iterations.
+        lengths: The fewest and the most iterations, if the length of the training is tuned.
     """
 
     def __init__(self, lengths: tuple[int, int] | None = None) -> None:
@@ -67,7 +67,7 @@ class Mlp:
         layers = [nn.Flatten(), nn.Linear(int(np.prod(shape)), hidden), nn.ReLU(), nn.Dropout(config["dropout"])]
         return nn.Sequential(*layers, nn.Linear(hidden, n_classes))
 
-    def optimiser(self, config: Config, network: nn.Module) -> optim.Optimizer:
+    def optimizer(self, config: Config, network: nn.Module) -> optim.Optimizer:
         from torch import optim
 
         return optim.SGD(network.parameters(), lr=config["learning_rate"])
@@ -80,12 +80,12 @@ class Mlp:
 
 
 def learning_rates() -> list[float]:
-    """The grid of tables 1 and 2: 50 values from 1e-6 to 1, evenly in the logarithm, then 49 from 1.08 to 5, evenly."""
+    """The grid of tables 1 and 2: 50 values from 1e-6 to 1 on a logarithmic scale, then 49 from 1.08 to 5 on a linear one."""
     return [float(rate) for rate in (*np.geomspace(1e-6, 1, 50), *np.linspace(1.08, 5, 49))]
 
 
 def reduced(rate: float, reductions: int, share: float) -> float:
-    """The learning rate after a share of the training, in which it is divided by ten so many times, at equal distances.
+    """The learning rate after a share of the training. It is divided by ten `reductions` times, at equal distances.
 
     >>> [reduced(1.0, 1, share) for share in (0.0, 0.49, 0.5, 0.99)]
     [1.0, 1.0, 0.1, 0.1]
@@ -96,13 +96,13 @@ def reduced(rate: float, reductions: int, share: float) -> float:
 class Cnn:
     """Three convolutions, each followed by a pooling, and a dense layer, trained by Adam (tables 1a and 2a).
 
-    The paper has 200 channels and 512 hidden units; the padding is "same" everywhere, the second pooling halves the image.
+    The paper has 200 channels and 512 hidden units. The padding is "same" everywhere, and the second pooling halves the image.
 
     Args:
-        space: `cifar_space()` or `svhn_space()`, or another with the same names.
-        channels: of each convolution.
-        hidden: units of the dense layer.
-        batch: images of an iteration; the paper does not say how many.
+        space: `cifar_space()` or `svhn_space()`, or another space with the same names.
+        channels: Channels of each convolution.
+        hidden: Units of the dense layer.
+        batch: Images per iteration, which the paper does not specify.
     """
 
     def __init__(self, space: Space, channels: int = 16, hidden: int = 128, batch: int = 50) -> None:
@@ -127,17 +127,17 @@ class Cnn:
             *average_pooling(config["pool3"]),
             nn.Flatten(),
             nn.Linear(flat, hidden),
-            nn.BatchNorm1d(hidden, eps=1e-3, momentum=0.01),  # the defaults of TensorFlow
+            nn.BatchNorm1d(hidden, eps=1e-3, momentum=0.01),  # defaults of TensorFlow
             nn.ReLU(),
             nn.Dropout(0.5),
             nn.Linear(hidden, n_classes),
         )
 
-    def optimiser(self, config: Config, network: nn.Module) -> optim.Optimizer | None:
+    def optimizer(self, config: Config, network: nn.Module) -> optim.Optimizer | None:
         from torch import optim
 
         betas = config["beta1"], config["beta2"]
-        if 1.0 in betas:  # the paper's grid has it; Adam divides by 1 - beta^t
+        if 1.0 in betas:  # which is in the grid of the paper, but Adam divides by 1 - beta^t
             return None
         return optim.Adam(network.parameters(), lr=config["learning_rate"], betas=betas)
 
@@ -149,14 +149,14 @@ class Cnn:
 
 
 def cifar_space(longest: int | None = None) -> Space:
-    """Table 2b; with `longest`, the iterations of the longest training, the length is tuned too."""
+    """The space of table 2b. With `longest`, the iterations of the longest training, the length is tuned too."""
     kernels = {"conv1_kernel": Int(1, 7), "conv2_kernel": Int(1, 7), "conv3_kernel": Int(1, 3)}
     pools = {"pool1": Int(1, 3), "pool2": Int(1, 3), "pool3": Int(1, 6)}
     return Space(**kernels, **pools, **_adam(), reductions=Int(1, 3), **_lengths(longest, 1))
 
 
 def svhn_space(longest: int | None = None) -> Space:
-    """Table 1b, `longest` as in `cifar_space`; what it does not tune is constant."""
+    """The space of table 1b, with `longest` as in `cifar_space`. Parameters that it does not tune are constant."""
     kernels = {"conv1_kernel": Int(1, 7), "conv2_kernel": Int(1, 7), "conv3_kernel": 3}
     return Space(**kernels, pool1=3, pool2=3, pool3=3, **_adam(), reductions=0, **_lengths(longest, 3))
 
@@ -168,14 +168,14 @@ def _adam() -> dict[str, Any]:
 
 
 def _lengths(longest: int | None, first: int) -> dict[str, Any]:
-    """{200, 400, .., 3000} of table 2 from the first fifteenth, {300, 400, .., 1500} of table 1 from the third."""
+    """The lengths {200, 400, .., 3000} of table 2 start at the first fifteenth, {300, .., 1500} of table 1 at the third."""
     if longest is None:
         return {}
     return {"iterations": Choice(*(longest * part // _PARTS for part in range(first, _PARTS + 1)), ordered=True)}
 
 
 def convolution(depth: int, channels: int, size: int) -> list[nn.Module]:
-    """With the padding "same"; for even sizes more of it at the end, as TensorFlow does."""
+    """A convolution with padding "same". For even sizes there is more padding at the end, as in TensorFlow."""
     from torch import nn
 
     before, after = (size - 1) // 2, size // 2
@@ -183,7 +183,7 @@ def convolution(depth: int, channels: int, size: int) -> list[nn.Module]:
 
 
 def max_pooling(size: int, stride: int, height: int, width: int) -> list[nn.Module]:
-    """With the padding "same": as many outputs as inputs, divided by the stride and rounded up."""
+    """Max pooling with padding "same": the number of outputs is that of inputs divided by the stride, rounded up."""
     from torch import nn
 
     padding: list[int] = []
@@ -194,8 +194,10 @@ def max_pooling(size: int, stride: int, height: int, width: int) -> list[nn.Modu
 
 
 def average_pooling(size: int) -> list[nn.Module]:
-    """With the padding "same" and stride 1; the mean is over what lies within the image."""
+    """Average pooling with padding "same" and stride 1. Only values within the image are averaged."""
     from torch import nn
 
     pooling = nn.AvgPool2d(size, 1, padding=size // 2, count_include_pad=False)
-    return [pooling] if size % 2 else [pooling, nn.ZeroPad2d((-1, 0, -1, 0))]  # of even sizes the first output is one too many
+    return (
+        [pooling] if size % 2 else [pooling, nn.ZeroPad2d((-1, 0, -1, 0))]
+    )  # for even sizes there is one output too many, the first

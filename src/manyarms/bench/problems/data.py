@@ -1,4 +1,4 @@
-"""Where published data are: tables of learning curves, surrogates, images, and tables of UCI."""
+"""The directory of published data: learning curves, surrogates, images and UCI datasets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from ...errors import ManyarmsError
 
 
 def expected_data_directory() -> Path:
-    """The directory in MANYARMS_DATA, or else the user's data directory; it may not exist."""
+    """The directory named by MANYARMS_DATA, or else the user's data directory. It may not exist."""
     given = os.environ.get("MANYARMS_DATA")
     return Path(given) if given else user_data_path("manyarms", appauthor=False)
 
 
 def data_directory() -> Path:
-    """The directory with the published data. `ManyarmsError` if it does not exist."""
+    """The directory of published data.
+
+    Raises:
+        ManyarmsError: The directory does not exist.
+    """
     directory = expected_data_directory()
     if not directory.is_dir():
         raise ManyarmsError(

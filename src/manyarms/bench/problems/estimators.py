@@ -1,4 +1,4 @@
-"""scikit-learn models that really train, in about a tenth of a second: a network on digits, boosted trees on tables of UCI."""
+"""scikit-learn models that are trained in about a tenth of a second: a network on digits, boosted trees on UCI datasets."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ... import checks
 from ...errors import ManyarmsError
 from ...spaces import Choice, Float, Int, Space
 from .data import data_directory
-from .fitted import Config, FittedProblem
+from .fitted_problem import Config, FittedProblem
 
 # The best and the typical value, measured with survey(problem, 300, rounds=2).
 _DIGITS = (0.9707, 0.8990)
 _TABLES = {"spambase": (0.9480, 0.9145), "wilt": (0.9850, 0.9528)}
 
-_TREES = 5  # of a step
+_TREES = 5  # per step
 
 
 class Rows(NamedTuple):
-    """What to train on and what to validate on."""
+    """Training and validation rows."""
 
     x_train: NDArray[np.float32]
     y_train: NDArray[np.int64]
@@ -35,9 +35,9 @@ class Rows(NamedTuple):
 
 
 def digits_mlp() -> FittedProblem:
-    """A network on 500 of scikit-learn's images of digits, a step an epoch, of 12; the reward is the accuracy on the others.
+    """A network on 500 of the digit images of scikit-learn. A step is one of 12 epochs, the reward the accuracy on the others.
 
-    What is best and typical was measured; see `FittedProblem`.
+    `best` and `typical` were measured; see `FittedProblem`.
     """
     _sklearn()
     adam = Space(solver="adam", learning_rate=Float(3e-4, 1e-1, log=True), beta_1=Float(0.5, 0.99))
@@ -54,16 +54,18 @@ def digits_mlp() -> FittedProblem:
 
 
 def boosted_trees(dataset: str = "spambase") -> FittedProblem:
-    """Gradient boosting on 600 rows of a table of UCI, a step five trees, of 50; the reward is the accuracy on 2,000 others.
+    """Gradient boosting on 600 rows of a UCI dataset. A step is 5 of 50 trees, the reward the accuracy on 2,000 other rows.
 
     Args:
-        dataset: "spambase" or "wilt", from the folder `uci` of the data folder.
+        dataset: "spambase" or "wilt", from `uci` in the data directory.
     """
     _sklearn()
     best, typical = _TABLES[checks.one_of("dataset", dataset, _TABLES)]
-    file = (data_directory() / "uci" / f"{dataset}.csv.gz").resolve()  # a worker may run in another directory
+    file = (data_directory() / "uci" / f"{dataset}.csv.gz").resolve()  # because a worker may run in another directory
     if not file.is_file():
-        raise ManyarmsError(f"there is no {file.name} in {str(file.parent)!r}: rows of numbers, the last one the class")
+        raise ManyarmsError(
+            f"There is no {file.name} in {str(file.parent)!r}. It must hold rows of numbers, with the class last."
+        )
     space = Space(
         learning_rate=Float(5e-3, 1, log=True),
         max_depth=Int(1, 8),
@@ -76,7 +78,7 @@ def boosted_trees(dataset: str = "spambase") -> FittedProblem:
 
 
 class MlpFit:
-    """The network of a config in training; each epoch has an order of its own."""
+    """The network of a config in training. Rows are shuffled in every epoch."""
 
     def __init__(self, config: Config, seed: int) -> None:
         from sklearn.neural_network import MLPClassifier
@@ -95,7 +97,7 @@ class MlpFit:
         self._seed, self._epochs = seed, 0
 
     def step(self) -> float:
-        """One epoch."""
+        """Train for one epoch."""
         rows = _digits()
         order = np.random.default_rng([self._seed, self._epochs]).permutation(len(rows.y_train))
         with _quick():
@@ -116,10 +118,10 @@ class TreesFit:
         from sklearn.ensemble import GradientBoostingClassifier
 
         self._model = GradientBoostingClassifier(**config, n_estimators=0, warm_start=True, random_state=seed)
-        self._rows = partial(_table, file)  # not the rows themselves
+        self._rows = partial(_table, file)  # not the rows themselves, so that it can be pickled
 
     def step(self) -> float:
-        """A few trees more."""
+        """Add five trees."""
         rows = self._rows()
         with _quick():
             self._model.set_params(n_estimators=self._model.n_estimators + _TREES)
@@ -148,7 +150,7 @@ def _table(file: str) -> Rows:
 
 
 def _split(x: NDArray[Any], y: NDArray[Any], n: int) -> Rows:
-    """So many random rows to train on, and up to 2,000 others."""
+    """Split into `n` random training rows and up to 2,000 validation rows."""
     order = np.random.default_rng(0).permutation(len(y))
     train, valid = order[:n], order[n : n + 2000]
     x = x.astype(np.float32)
@@ -157,7 +159,7 @@ def _split(x: NDArray[Any], y: NDArray[Any], n: int) -> Rows:
 
 @contextlib.contextmanager
 def _quick() -> Iterator[None]:
-    """One thread, which is faster for so few rows and adds up in one order; no checks of what is right; no warnings."""
+    """Use one thread, which is faster for few rows and always sums in the same order. Skip input checks and warnings."""
     from sklearn import config_context
 
     with (
@@ -170,7 +172,7 @@ def _quick() -> Iterator[None]:
 
 @cache
 def _threads() -> Any:
-    """What controls the threads of the libraries that are loaded by now, scikit-learn's among them."""
+    """Controls the threads of the libraries that are loaded now, including those of scikit-learn."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""Hartmann's functions with fidelities: smooth landscapes whose low fidelities rank the configs well, or badly."""
+"""Hartmann functions with fidelities: smooth landscapes whose low fidelities rank configs well or badly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _A = {
     3: [[3, 10, 30], [0.1, 10, 35], [3, 10, 30], [0.1, 10, 35]],
     6: [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]],
 }
-_P = {  # in ten-thousandths
+_P = {  # multiplied by 10,000
     3: [[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]],
     6: [
         [1312, 1696, 5569, 124, 8283, 5886],
@@ -29,20 +29,20 @@ _BIASES = {"good": 0.5, "bad": 2.0, "terrible": 3.0}
 
 
 class Hartmann:
-    """Four hills over the unit cube, alpha_i exp(-sum_j A_ij (x_j - P_ij)^2), and less of each the shorter the training.
+    """Four hills over the unit cube, alpha_i exp(-sum_j A_ij (x_j - P_ij)^2), which grow during the training.
 
     After a share z of the training, alpha_i is lower by bias (1 - z), as in Kandasamy et al., "Multi-fidelity Bayesian
-    Optimisation with Continuous Approximations", appendix; noise is added of the standard deviation noise (1 - z). A full
-    training gives the function itself, with the sign turned: larger is better. The two lower hills become hollows where the
-    bias exceeds 1 and 1.2, and then low fidelities mislead.
+    Optimisation with Continuous Approximations", appendix. The standard deviation of the noise is noise (1 - z). A full
+    training gives the negative of the published function, so that larger is better. If the bias exceeds 1 and 1.2, the two
+    lower hills become valleys at first, and low fidelities are misleading.
 
     Args:
         dimensions: 3 or 6.
-        bias: "good" (0.5), where the first steps rank configs nearly as the last one does, "bad" (2.0), where they do by half,
-            "terrible" (3.0), where they do not at all, or a number.
-        max_steps: of a full training.
-        noise: its standard deviation at fidelity 0.
-        seed: of the landscape: 0 is the one published, any other permutes and mirrors its axes.
+        bias: A number or a name. With "good" (0.5) the first steps rank configs almost like the last one, with "bad" (2.0)
+            partly, with "terrible" (3.0) not at all.
+        max_steps: Steps of a full training.
+        noise: Standard deviation of the noise at fidelity 0.
+        seed: Random seed of the landscape. 0 is the published one; any other permutes and mirrors its axes.
 
     >>> problem = Hartmann(6)
     >>> x = [0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]
@@ -71,22 +71,22 @@ class Hartmann:
         """Permute and mirror the axes."""
         if not seed:
             return
-        rng = np.random.default_rng([seed, 1])  # not the stream that a strategy with the same seed draws arms from
+        rng = np.random.default_rng([seed, 1])  # another stream than that of a strategy with the same seed
         order, mirrored = rng.permutation(self._a.shape[1]), rng.random(self._a.shape[1]) < 0.5
         self._a, self._p = self._a[:, order], self._p[:, order]
         self._p = np.where(mirrored, 1.0 - self._p, self._p)
 
     def _hills(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far up each hill a point is, as a share of its height."""
+        """The height of each hill at a point, relative to its top."""
         return np.asarray(np.exp(-(self._a * (points[..., None, :] - self._p) ** 2).sum(axis=-1)))
 
     def _at(self, config: Any, missing: float) -> float:
-        """The landscape with this share of the training missing."""
-        point = np.array([config[name] for name in self.space.parameters])  # in this order: JSON may have changed it
+        """The landscape when this share of the training is missing."""
+        point = np.array([config[name] for name in self.space.parameters])  # JSON may have changed their order
         return float(self._hills(point) @ (_ALPHA - self._bias * missing))
 
     def value(self, config: Any) -> float:
-        """Hartmann's function, its sign turned."""
+        """The negative of the Hartmann function."""
         return self._at(config, 0.0)
 
     def reward(self, config: Any, step: int, seed: int) -> float:

@@ -1,4 +1,4 @@
-"""Images to train on, to validate on and to test on."""
+"""Images and labels for training, validation and testing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images and their labels, apart: to train on, to validate on, and to test on.
+    """Images and labels for training, validation and, optionally, testing.
 
-    Images are rows x height x width, or with channels after these; whole numbers from 0 to 255, or real ones of any scale,
-    which are taken as they are. Labels are 0, 1, 2 and so on. The images to test on may be none.
+    The shape of images is rows x height x width, optionally with channels as the last axis. Values are integers from 0 to 255,
+    or floats of any scale, which are not rescaled. Labels are 0, 1, 2 and so on.
     """
 
     x_train: Array
@@ -47,7 +47,7 @@ class Images:
     def split(
         cls, x: Array, y: Array, n_valid: int, x_test: Array | None = None, y_test: Array | None = None, seed: int = 0
     ) -> Images:
-        """Keep so many of the images, chosen at random, to validate on."""
+        """Use `n_valid` randomly chosen images for validation and the others for training."""
         x, y = _array("x", x), _array("y", y)
         if not 0 < checks.whole("n_valid", n_valid, 1) < len(y):
             raise ValueError(f"n_valid must be below {len(y)}, the number of images, got {n_valid}")
@@ -63,7 +63,7 @@ class Images:
 
     @property
     def n_classes(self) -> int:
-        """How many labels there are."""
+        """Number of classes."""
         return int(self.y_train.max()) + 1
 
 

@@ -1,4 +1,4 @@
-"""What a test problem is: a space, a curve for each of its configs, and the best that can be had."""
+"""What a test problem is: a space, a learning curve for each config, and the best value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ...core import Pull
 
 
 class Problem(Protocol):
-    """A world in which strategies can be compared, in microseconds a pull. Rewards are larger for better arms.
+    """A problem on which strategies can be compared. Larger rewards are better.
 
     Attributes:
-        name: for tables and plots.
-        space: makes the configs.
-        max_steps: of a full training.
+        name: Name in tables and plots.
+        space: Space of the configs.
+        max_steps: Steps of a full training.
     """
 
     name: str
@@ -24,29 +24,29 @@ class Problem(Protocol):
 
     @property
     def best(self) -> float:
-        """The largest value any config has, or the largest known."""
+        """The largest value of any config, or the largest known one."""
 
     @property
     def typical(self) -> float:
-        """The value of a middling random config; with `best` it makes regrets of different problems comparable."""
+        """The value of the median random config, which makes regrets of different problems comparable."""
 
     def reward(self, config: Any, step: int, seed: int) -> float | None:
-        """What a pull that ends after `step` steps returns; None where the training diverges. `seed` is of the noise."""
+        """The reward of a pull that ends after `step` steps; None if the training diverges. `seed` determines the noise."""
 
     def value(self, config: Any) -> float:
-        """What the config is truly worth, after a full training and without noise."""
+        """The reward of a config after a full training, without noise."""
 
 
 def regret(problem: Problem, config: Any) -> float:
-    """How far a config is from the best, in percent: 0 is the best there is, 100 a middling random one."""
+    """The regret of a config in percent: 0 is the best config, 100 the median random config."""
     return 100.0 * (problem.best - problem.value(config)) / (problem.best - problem.typical)
 
 
 def evaluate(problem: Problem, pull: Pull, seed: int) -> float | None:
-    """The reward of a pull: the noise depends on seed, arm and step alone."""
+    """The reward of a pull. The noise depends only on the seed, the arm and the step."""
     return problem.reward(pull.config, pull.stop, noise_seed(seed, pull.arm.id, pull.stop))
 
 
 def noise_seed(*address: int) -> int:
-    """A seed for one draw of noise."""
+    """A seed for one value of the noise."""
     return int(np.random.SeedSequence(address).generate_state(1)[0])

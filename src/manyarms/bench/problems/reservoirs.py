@@ -1,4 +1,4 @@
-"""Reservoirs: arms whose means are drawn from a law, and rewards that are drawn anew at every pull."""
+"""Reservoirs: arms whose means follow a distribution, and rewards that are drawn independently at every pull."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ... import checks
 
 @dataclass(frozen=True)
 class BetaMeans:
-    """A space whose configs are means: low + (high - low) x Beta(a, b). Mutants are near their parents."""
+    """A space whose configs are means: low + (high - low) x Beta(a, b). Mutants are similar to their parents."""
 
     a: float
     b: float
@@ -20,24 +20,24 @@ class BetaMeans:
     high: float = 1.0
 
     def sample(self, rng: np.random.Generator) -> dict[str, float]:
-        """A mean from the law."""
+        """A mean from the distribution."""
         return {"mean": self.low + (self.high - self.low) * float(rng.beta(self.a, self.b))}
 
     def mutate(self, config: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
-        """A mean nearby."""
+        """A similar mean."""
         step = 0.1 * (self.high - self.low) * rng.standard_normal()
         mean = float(np.clip(config["mean"] + step, self.low, self.high))
-        if mean == config["mean"]:  # at the end of the law: the other way
+        if mean == config["mean"]:  # at a bound: step in the other direction
             mean = float(np.clip(mean - step, self.low, self.high))
         return {"mean": mean}
 
 
 class Reservoir:
-    """Infinitely many arms with means from a shifted Beta law: Beta(1, 1) is uniform, Beta(1, b) has few good arms.
+    """Infinitely many arms with means from a shifted Beta distribution: Beta(1, 1) is uniform, Beta(1, b) has few good arms.
 
     Args:
-        a, b: of the Beta law of the means.
-        low, high: what the law is stretched to.
+        a, b: Parameters of the Beta distribution of the means.
+        low, high: Interval that the distribution is scaled to.
         noise: "bernoulli", or the standard deviation of Gaussian noise.
 
     >>> problem = Reservoir(1, 3)
@@ -67,12 +67,12 @@ class Reservoir:
         self.typical = low + (high - low) * a / (a + b)
 
     def reward(self, config: Any, step: int, seed: int) -> float:
-        """A fresh draw about the arm's mean, whatever the step."""
+        """An independent draw around the mean of the arm, regardless of the step."""
         rng = np.random.default_rng(seed)
         if isinstance(self._noise, str):
             return float(rng.random() < config["mean"])
         return float(config["mean"] + self._noise * rng.standard_normal())
 
     def value(self, config: Any) -> float:
-        """The mean."""
+        """The mean of the arm."""
         return float(config["mean"])

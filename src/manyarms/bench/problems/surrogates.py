@@ -1,4 +1,4 @@
-"""A surrogate of real trainings: YAHPO Gym's network that predicts how XGBoost does, over a conditional space."""
+"""A surrogate of real trainings: the network of YAHPO Gym that predicts the accuracy of XGBoost, over a conditional space."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ...errors import ManyarmsError
 from ...spaces import Choice, Float, Int, Space
 from .data import data_directory
-from .surveys import survey
+from .reference_values import survey
 
-# The best and the typical value: what survey(problem, 10_000, rounds=60, seed) found with the seeds 0 to 7, of the best the
-# largest, of the typical ones the median.
+# The best and the typical value, from survey(problem, 10_000, rounds=60, seed) with the seeds 0 to 7: the largest of the best
+# values, and the median of the typical ones.
 _MEASURED = {
     12: (1.0, 0.8488),  # mfeat-factors
     16: (1.0, 0.6757),  # mfeat-karhunen
@@ -34,30 +34,30 @@ _MEASURED = {
     40984: (1.0, 0.8016),  # segment
 }
 RBV2_TASKS = tuple(_MEASURED)
-"""Data sets, by OpenML's id, of two classes and of many, on which a random config is seldom as good as the best."""
+"""OpenML ids of datasets with two or more classes on which a random config is rarely as good as the best one."""
 
 _KINDS = ("task_id", "booster", "num.impute.selected.cpo")
 _NUMBERS = (
     *("nrounds", "eta", "gamma", "lambda", "alpha", "subsample", "max_depth", "min_child_weight"),
     *("colsample_bytree", "colsample_bylevel", "rate_drop", "skip_drop"),
 )
-_RESOURCES = ("trainsize", "repl")  # which follow the numbers
+_RESOURCES = ("trainsize", "repl")  # inputs that follow the numbers
 _STEPS = 10
-_REPEATS = 10  # `repl`, the other resource: the most there is
-_ACCURACY = 0  # the first output
-_AT_ONCE = 2000  # configs that are predicted together
+_REPEATS = 10  # the largest value of `repl`, the other resource
+_ACCURACY = 0  # index of the output
+_AT_ONCE = 2000  # configs per prediction
 
 
 class SurrogateProblem:
-    """XGBoost on a data set, as a network predicts it that was fitted to real trainings (YAHPO Gym, rbv2_xgboost).
+    """XGBoost on a dataset, as predicted by a network that was fitted to real trainings (YAHPO Gym, rbv2_xgboost).
 
-    A step is a tenth of the rows to train on, the reward is the accuracy, and there is no noise. `best` is an estimate from
-    below, the largest value that `survey` found: but for `RBV2_TASKS` it is made when first asked for, in a second or two.
-    A config may turn out better, and has a regret below 0: the surrogate has narrow peaks, which a search may find or miss.
+    A step is a tenth of the training rows. The reward is the accuracy, without noise. `best` is the largest value that `survey`
+    found, which is a lower bound. It is stored for `RBV2_TASKS`, and measured on first use for other tasks, in a second or two.
+    A config may be better than `best`, because the surrogate has narrow peaks; then its regret is negative.
 
     Args:
-        task_id: OpenML's id of the data set.
-        folder: with model.onnx, encoding.json and config_space.json.
+        task_id: OpenML id of the dataset.
+        folder: Folder with model.onnx, encoding.json and config_space.json.
     """
 
     max_steps = _STEPS
@@ -74,7 +74,7 @@ class SurrogateProblem:
         self.space = surrogate_space(json.loads((folder / "config_space.json").read_text(encoding="utf-8")))
 
     def reward(self, config: Any, step: int, seed: int) -> float:
-        """The accuracy with so many tenths of the rows."""
+        """The accuracy with this many tenths of the rows."""
         return self._curve(config)[step - 1]
 
     def value(self, config: Any) -> float:
@@ -82,7 +82,7 @@ class SurrogateProblem:
         return self._curve(config)[-1]
 
     def values(self, configs: Sequence[Any]) -> NDArray[np.float64]:
-        """The accuracies of many configs with all rows, faster than one by one, and the same up to rounding."""
+        """The accuracies of many configs with all rows. Faster than one by one, and equal up to rounding."""
         kinds, numbers = zip(*(inputs(config, str(self._task), self._encoding) for config in configs), strict=True)
         parts = range(0, len(kinds), _AT_ONCE)
         return np.concatenate(
@@ -91,12 +91,12 @@ class SurrogateProblem:
 
     @cached_property
     def best(self) -> float:
-        """The largest value known."""
+        """The largest known value."""
         return self._survey[0]
 
     @cached_property
     def typical(self) -> float:
-        """The median of random configs."""
+        """The median value of random configs."""
         return self._survey[1]
 
     @cached_property
@@ -111,16 +111,16 @@ class SurrogateProblem:
 
 
 def rbv2_xgboost(task_id: int) -> SurrogateProblem:
-    """XGBoost on one of 119 data sets, by OpenML's id; `RBV2_TASKS` names a dozen. Needs the data folder and onnxruntime."""
+    """XGBoost on one of 119 datasets, by OpenML id, such as those in `RBV2_TASKS`. Needs the data directory and onnxruntime."""
     _onnxruntime()
     folder = data_directory() / "bench" / "rbv2_xgboost"
     if not (folder / "model.onnx").is_file():
-        raise ManyarmsError(f"there is no model.onnx in {str(folder)!r}: it comes with YAHPO Gym's data, as rbv2_xgboost")
+        raise ManyarmsError(f"There is no model.onnx in {str(folder)!r}. It is part of the data of YAHPO Gym, as rbv2_xgboost.")
     return SurrogateProblem(task_id, folder)
 
 
 def surrogate_space(description: Mapping[str, Any]) -> Space:
-    """The space in a config_space.json of YAHPO Gym, without task and resources; conditions as in `from_configspace`."""
+    """The space of a config_space.json of YAHPO Gym, without task and resources. Conditions are as in `from_configspace`."""
     parts = {part["name"]: part for part in description["hyperparameters"]}
     children: dict[str, list[tuple[str, list[str]]]] = {}
     for condition in description["conditions"]:
@@ -145,7 +145,7 @@ def surrogate_space(description: Mapping[str, Any]) -> Space:
 
 
 def inputs(config: Any, task: str, encoding: Mapping[str, Mapping[str, int]]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """A config as the surrogate takes it, without the resources: codes of the kinds, and the numbers, 0 where inactive."""
+    """The inputs of the surrogate for a config, without the resources: categories as codes, and numbers, 0 if inactive."""
     booster = config["booster"]
     flat = {**config, **(booster if isinstance(booster, Mapping) else {}), "task_id": task}
     return (
@@ -157,7 +157,7 @@ def inputs(config: Any, task: str, encoding: Mapping[str, Mapping[str, int]]) ->
 def predicted(
     model: str, kinds: Sequence[Sequence[int]], numbers: Sequence[Sequence[float]], shares: Iterable[float]
 ) -> NDArray[np.float64]:
-    """The accuracies of configs, each with all of these shares of the rows to train on."""
+    """The accuracies of configs, each with all these shares of the training rows."""
     resources = [(share, _REPEATS) for share in shares]
     n = len(resources)
     x_kinds = np.repeat(np.array(kinds, dtype=np.int32), n, axis=0)
@@ -165,18 +165,18 @@ def predicted(
     x_resources = np.tile(np.array(resources, dtype=np.float32), (len(numbers), 1))
     feed = {"x_cat": x_kinds, "x_cont": np.hstack([x_numbers, x_resources])}
     accuracies: NDArray[np.float64] = _session(model, os.getpid()).run(None, feed)[0][:, _ACCURACY].astype(float)
-    return np.clip(accuracies, 0.0, 1.0)  # which rounding leaves by some millionths
+    return np.clip(accuracies, 0.0, 1.0)  # which rounding exceeds by a few millionths
 
 
 @lru_cache(maxsize=10_000)
 def _curve(model: str, kinds: tuple[int, ...], numbers: tuple[float, ...]) -> tuple[float, ...]:
-    """All steps at once: ten rows cost the network hardly more than one."""
+    """All steps of a curve at once, because ten rows take hardly more time than one."""
     return tuple(predicted(model, [kinds], [numbers], [step / _STEPS for step in range(1, _STEPS + 1)]).tolist())
 
 
 @cache
 def _session(model: str, process: int) -> Any:
-    """One for each process, of one thread; the number of the process keeps those that were forked apart."""
+    """A session with one thread for each process. The process id distinguishes forked processes."""
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -187,5 +187,5 @@ def _onnxruntime() -> Any:
     try:
         import onnxruntime
     except ImportError:
-        raise ImportError('the surrogate needs onnxruntime: pip install "manyarms[onnx]"') from None
+        raise ImportError('The surrogate needs onnxruntime: pip install "manyarms[onnx]"') from None
     return onnxruntime

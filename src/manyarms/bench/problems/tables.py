@@ -1,4 +1,4 @@
-"""Real learning curves from published tables, behind the same interface as the synthetic problems."""
+"""Real learning curves from published tables, with the same interface as the synthetic problems."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from numpy.typing import NDArray
 
 from ... import checks
 from ...spaces import Choice, Float, Int, Space
-from ...spaces.batches import Brood, Known, Points
+from ...spaces.batches import Batch, Known, Points
 from .data import data_directory
 
 Curves = NDArray[np.float64]
 
 
 class TableSpace:
-    """The rows of a table as a space. A mutant is a row whose parameters are near; crossing two gives a row between them.
+    """The rows of a table as a space. A mutant is a row with similar parameters, a crossover of two rows is a row between them.
 
     Args:
-        space: what the columns mean; it encodes a row as a point of the unit cube.
-        configs: the rows.
+        space: Space of the columns, which encodes a row as a point of the unit cube.
+        configs: The rows.
+
+    Attributes:
+        around: The space of the columns.
     """
 
     def __init__(self, space: Space, configs: list[dict[str, Any]]) -> None:
         self.around = space
-        """What the rows are points of."""
         self.configs = configs
         self.points = np.array([space.encode(config) for config in configs])
         self.dimension = space.dimension
         self._rows = {self._key(config): row for row, config in enumerate(configs)}
 
     def row(self, config: Mapping[str, Any]) -> int:
-        """The number of a config's row."""
+        """The row number of a config."""
         return self._rows[self._key(config)]
 
     def sample(self, rng: np.random.Generator) -> dict[str, Any]:
@@ -42,25 +44,25 @@ class TableSpace:
         return dict(self.configs[int(rng.integers(len(self.configs)))])
 
     def mutate(self, config: Mapping[str, Any], rng: np.random.Generator, size: float = 0.1) -> dict[str, Any]:
-        """The mutated config if it is a row, else the nearest other row."""
+        """The mutated config if it is a row, or else the nearest other row."""
         mutant = self.around.mutate(config, rng, size)
         return mutant if self.contains(mutant) else self._nearest(self.around.encode(mutant), but=self.row(config))
 
     def crossover(self, a: Mapping[str, Any], b: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-        """The crossed config if it is a row, else the nearest one."""
+        """The crossover of two configs if it is a row, or else the nearest row."""
         child = self.around.crossover(a, b, rng)
         return child if self.contains(child) else self._nearest(self.around.encode(child))
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
-        """The row's point of the unit cube."""
+        """The point of the row in the unit cube."""
         return np.array(self.points[self.row(config)])
 
     def decode(self, vector: Any) -> dict[str, Any]:
-        """The row nearest to a point."""
+        """The nearest row to a point."""
         return self._nearest(np.asarray(vector, dtype=float))
 
     def snap(self, config: Mapping[str, Any], taken: Iterable[int] = ()) -> int:
-        """The number of the row nearest to a config of the space around: itself where it is a row, else none of those taken."""
+        """The row number of a config of the surrounding space: its own row, or else the nearest row that is not taken."""
         if self.contains(config):
             return self.row(config)
         distances = ((self.points - self.around.encode(config)) ** 2).sum(axis=1)
@@ -68,18 +70,18 @@ class TableSpace:
         free[list(taken)] = False
         return int(np.where(free, distances, np.inf).argmin() if free.any() else distances.argmin())
 
-    def breeder(self) -> _Rows:
-        """Makes many rows at once."""
+    def batch_maker(self) -> _Rows:
+        """Generates many rows at once."""
         return _Rows(self)
 
     def contains(self, config: Any) -> bool:
-        """Whether it is a row."""
+        """Whether a config is a row."""
         return (
             isinstance(config, Mapping) and config.keys() == self.around.parameters.keys() and self._key(config) in self._rows
         )
 
     def _key(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(config[name] for name in self.around.parameters)  # in this order: JSON may have changed it
+        return tuple(config[name] for name in self.around.parameters)  # JSON may have changed their order
 
     def _nearest(self, point: NDArray[np.float64], but: int | None = None) -> dict[str, Any]:
         distances = ((self.points - point) ** 2).sum(axis=1)
@@ -89,28 +91,28 @@ class TableSpace:
 
 
 class _Rows:
-    """Makes configs of the space around, all at once, and takes the nearest row of each: of a mutant, the nearest other row."""
+    """Generates many configs of the surrounding space at once and replaces each by the nearest row."""
 
     def __init__(self, space: TableSpace) -> None:
-        self._space, self._around = space, space.around.breeder()
+        self._space, self._around = space, space.around.batch_maker()
         self._squares = (space.points**2).sum(axis=1)
         options = [len(getattr(parameter, "options", ())) for parameter in space.around.parameters.values()]
         self._complete = math.prod(options) == len(space.configs)  # every config is a row
 
-    def sample(self, count: int, rng: np.random.Generator) -> Brood:
+    def sample(self, count: int, rng: np.random.Generator) -> Batch:
         rows = rng.integers(len(self._space.configs), size=count)
         return self._space.points[rows], lambda i: dict(self._space.configs[rows[i]])
 
-    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Brood:
+    def mutate(self, parent: Known, sizes: Points, rng: np.random.Generator) -> Batch:
         return self._nearest(self._around.mutate(parent, sizes, rng), but=self._space.row(parent[0]))
 
-    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Brood:
+    def cross(self, parent: Known, others: Sequence[Known], rng: np.random.Generator) -> Batch:
         return self._nearest(self._around.cross(parent, others, rng))
 
-    def _nearest(self, brood: Brood, but: int | None = None) -> Brood:
-        if self._complete or not len(brood[0]):
-            return brood
-        distances = self._squares - 2.0 * brood[0] @ self._space.points.T
+    def _nearest(self, batch: Batch, but: int | None = None) -> Batch:
+        if self._complete or not len(batch[0]):
+            return batch
+        distances = self._squares - 2.0 * batch[0] @ self._space.points.T
         if but is not None and len(self._space.configs) > 1:
             distances[:, but] = np.inf
         rows = distances.argmin(axis=1)
@@ -118,12 +120,12 @@ class _Rows:
 
 
 class TableProblem:
-    """Tabulated curves: `curves[row, step - 1]`, NaN where the training diverged, larger is better.
+    """Tabulated learning curves. Larger rewards are better.
 
     Args:
-        name: for tables and plots.
-        space: whose configs are rows.
-        curves: a reward for each row and step.
+        name: Name in tables and plots.
+        space: Space whose configs are the rows.
+        curves: Rewards as `curves[row, step - 1]`, NaN if the training diverged.
     """
 
     def __init__(self, name: str, space: TableSpace, curves: Curves) -> None:
@@ -135,12 +137,12 @@ class TableProblem:
         self.typical = float(np.median(np.where(np.isnan(final), self._worst, final)))
 
     def reward(self, config: Any, step: int, seed: int) -> float | None:
-        """The table's entry."""
+        """The entry of the table; None if the training diverged."""
         reward = float(self._curves[self.space.row(config), step - 1])
         return None if np.isnan(reward) else reward
 
     def value(self, config: Any) -> float:
-        """The last entry; the worst of all where the training diverged."""
+        """The last entry of the row. If the training diverged, the worst last entry of all rows."""
         value = float(self._curves[self.space.row(config), -1])
         return self._worst if np.isnan(value) else value
 
@@ -163,7 +165,7 @@ def lcbench() -> Iterator[TableProblem]:
 
 
 def taskset() -> Iterator[TableProblem]:
-    """TaskSet: six text networks, 1000 settings of Adam, validation loss at 51 points; the reward is its negative."""
+    """TaskSet: 6 text networks, 1000 settings of Adam, validation loss at 51 points. The reward is the negative loss."""
     table = np.load(data_directory() / "bench" / "taskset.npz")
     space = Space(
         learning_rate=Float(1e-8, 1e1, log=True),
@@ -182,9 +184,9 @@ def taskset() -> Iterator[TableProblem]:
 
 
 def nasbench201(dataset: str = "cifar10", max_steps: int = 10) -> TableProblem:
-    """NAS-Bench-201: all 15,625 cells; validation accuracy, known after 12 and after 200 epochs.
+    """NAS-Bench-201: all 15,625 cells, validation accuracy after 12 and after 200 epochs.
 
-    A step is 200 / max_steps epochs; between the two known points the gap to the final accuracy closes at a constant rate.
+    A step is 200 / max_steps epochs. Between the two known points, the gap to the final accuracy closes at a constant rate.
     """
     checks.one_of("dataset", dataset, ("cifar10", "cifar100", "imagenet"))
     table = np.load(data_directory() / "bench" / "nasbench201.npz")
@@ -195,15 +197,17 @@ def nasbench201(dataset: str = "cifar10", max_steps: int = 10) -> TableProblem:
     # Some cells were trained with two seeds only.
     final = np.nanmean(table[f"{dataset}_val_acc"].astype(float), axis=1) / 100
     epochs = np.arange(1, max_steps + 1) * 200 / max_steps
-    left = np.exp(-3.0 * epochs / 200) - np.exp(-3.0)  # of the gap; scaled to be right at 12 epochs and 0 at 200
+    left = np.exp(-3.0 * epochs / 200) - np.exp(-3.0)  # share of the gap, scaled to be 1 at 12 epochs and 0 at 200
     left /= np.exp(-3.0 * 12 / 200) - np.exp(-3.0)
     curves = final[:, None] - (final - early)[:, None] * left
     return TableProblem(f"NAS-Bench-201 {dataset}", TableSpace(space, configs), curves)
 
 
 def lcdb(dataset: int = 3) -> TableProblem:
-    """LCDB: twenty scikit-learn learners on an OpenML set; a step trains on the next larger sample, the score is the mean of
-    all its splits."""
+    """LCDB: 20 scikit-learn learners on an OpenML dataset. A step trains on the next larger sample.
+
+    The reward is the mean score over all splits.
+    """
     table = np.load(data_directory() / "bench" / "lcdb.npz")
     known = np.unique(table["openmlid"])
     if dataset not in known:
@@ -219,14 +223,14 @@ def lcdb(dataset: int = 3) -> TableProblem:
     np.add.at(sums, (learners, place), scores / 1e4)
     np.add.at(counts, (learners, place), 1)
     with np.errstate(invalid="ignore"):
-        curves = sums / counts  # NaN where a learner was not run at this size
+        curves = sums / counts  # NaN if a learner was not trained with this size
     names = [str(name).rpartition(".")[2] for name in table["learners"]]
     space = Space(learner=Choice(*names))
     return TableProblem(f"LCDB {dataset}", TableSpace(space, [{"learner": name} for name in names]), curves)
 
 
 def _configs(space: Space, names: Any, rows: Any) -> list[dict[str, Any]]:
-    """A table's rows as configs: columns by name, whole numbers where the space says so."""
+    """The rows of a table as configs. Values are integers if the space says so."""
     column = {str(name): number for number, name in enumerate(names)}
     whole = {name for name, parameter in space.parameters.items() if isinstance(parameter, Int)}
     return [

@@ -1,4 +1,4 @@
-"""What is raced on: problems in families, half of them to tune on, the other half to report on."""
+"""Families of test problems: one half for tuning the library, the other half for reporting results."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Family:
     """Problems of one kind.
 
     Attributes:
-        name: in tables and plots.
-        make: gives the problems, always the same ones in the same order.
-        half: which half all of them belong to; by default those with even numbers are tuned on, the odd ones reported on.
+        name: Name in tables and plots.
+        make: Returns the problems, always the same ones in the same order.
+        half: Half that all problems belong to. By default those with even numbers are for tuning, the others for reporting.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Family:
 
     @cache  # noqa: B019 - families live as long as the process
     def problems(self) -> list[Problem]:
-        """Loaded once in each process."""
+        """The problems, loaded once in each process."""
         return list(self.make())
 
     def names(self) -> list[str]:
-        """Of its problems; where several have one, they are numbered.
+        """Names of the problems. Problems with the same name are numbered.
 
         >>> FAMILIES["fast curves"].names()
         ['fast curves 0', 'fast curves 1']
@@ -45,15 +45,15 @@ class Family:
         return [name if seen[name] == 1 else f"{name} {number}" for number, name in enumerate(names)]
 
     def half_of(self, number: int) -> str:
-        """Whether a problem is tuned on or reported on."""
+        """The half that a problem belongs to: "tuned" or "reported"."""
         return self.half or HALVES[number % 2]
 
     def numbers(self, half: str = "all") -> list[int]:
-        """The problems of a half."""
+        """Numbers of the problems in a half."""
         return [number for number in range(len(self.problems())) if half in ("all", self.half_of(number))]
 
     def trouble(self) -> str | None:
-        """Why its problems cannot be had, and what to do; None where they can."""
+        """Why its problems are not available, and what to do; None if they are."""
         try:
             self.problems()
         except (ManyarmsError, ImportError, OSError) as error:

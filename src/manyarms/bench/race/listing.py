@@ -1,17 +1,17 @@
-"""Lists of what can be raced on, and of who can race."""
+"""Lists of the problems and methods of a race."""
 
 from __future__ import annotations
 
-from .entrants import OURS, entrants
 from .families import FAMILIES, HALVES, Family
-from .sheets import Sheet
+from .methods import OURS, methods
+from .text_table import TextTable
 
 
-def family_list() -> Sheet:
-    """The families, with their problems by half."""
-    note = "tuned: to choose settings on; reported: to report on."
+def family_list() -> TextTable:
+    """The families of problems, by half."""
+    note = "tuned: for choosing settings; reported: for reporting results."
     rows = [_family_row(family) for family in FAMILIES.values()]
-    return Sheet("Problems", ("family", *HALVES, ""), rows, note=note, left=4)
+    return TextTable("Problems", ("family", *HALVES, ""), rows, note=note, left=4)
 
 
 def _family_row(family: Family) -> tuple[str, ...]:
@@ -23,13 +23,13 @@ def _family_row(family: Family) -> tuple[str, ...]:
     return (family.name, *halves, "")
 
 
-def entrant_list() -> Sheet:
-    """Our strategies and the peers, with what is installed of them."""
+def method_list() -> TextTable:
+    """Our strategies and the peers, and whether they are installed."""
     rows = []
-    for entrant in entrants().values():
-        missing = ", ".join(entrant.missing)
-        state = f"not installed: {missing}" if missing else entrant.version
-        runs = "one run, read on the way" if entrant.anytime else "a run for each budget"
-        rows.append((entrant.name, "ours" if entrant.name in OURS else "peer", state, runs))
+    for method in methods().values():
+        missing = ", ".join(method.missing)
+        state = f"not installed: {missing}" if missing else method.version
+        runs = "one run for all budgets" if method.anytime else "one run per budget"
+        rows.append((method.name, "ours" if method.name in OURS else "peer", state, runs))
     note = 'pip install "manyarms[peers]" installs the peers.'
-    return Sheet("Entrants", ("name", "", "version", ""), rows, sections=frozenset({len(OURS) - 1}), note=note, left=4)
+    return TextTable("Methods", ("name", "", "version", ""), rows, sections=frozenset({len(OURS) - 1}), note=note, left=4)

@@ -1,54 +1,53 @@
-"""How entrants stand: means, standard errors and ranks, from the rows of a race."""
+"""Standings of a race: mean regrets, standard errors and ranks of the methods, from the rows of the result file."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-_TIED = 1e-9  # regrets that differ by less are equal
+from ..runs.statistics import ranks, standard_error
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean and its standard error; NaN where there is none."""
+    """A mean and its standard error; NaN if unknown."""
 
     mean: float
     error: float
 
 
-NOTHING = Estimate(math.nan, math.nan)
+UNKNOWN = Estimate(math.nan, math.nan)
 
 
 def comparable(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each problem, entrant, seed and mark: of the entrant's newest version, and of the longest heat that has it.
+    """One row for each problem, method, seed and mark, from the newest version of the method and its longest run.
 
-    A heat that was stopped before the mark has an infinite regret there.
+    The regret of a run that was stopped before the mark is infinite.
     """
-    newest = rows.groupby("entrant")["version"].transform("last")  # as new heats are written behind old ones
+    newest = rows.groupby("method")["version"].transform("last")  # new runs are appended to the file
     rows = rows[rows["version"] == newest].sort_values("budget", kind="stable")
-    rows = rows.drop_duplicates(["family", "problem", "entrant", "seed", "trainings"], keep="last")
+    rows = rows.drop_duplicates(["family", "problem", "method", "seed", "trainings"], keep="last")
     return rows.assign(regret=rows["regret"].fillna(math.inf))
 
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """The regrets of a race by entrant, problem, seed and mark: NaN where there is none, infinite where patience ended before.
+    """The regrets of a race.
 
     Attributes:
-        entrants: their names.
-        peers: those that are other libraries.
-        problems: by family and name.
-        marks: in full trainings.
-        regrets: along entrants, problems, seeds and marks.
+        methods: Names of the methods.
+        peers: Names of those that are other libraries.
+        problems: Family and name of each problem.
+        marks: Numbers of full trainings.
+        regrets: Regrets by method, problem, seed and mark: NaN if there is no run, infinite if the run was stopped before.
     """
 
-    entrants: list[str]
+    methods: list[str]
     peers: set[str]
     problems: list[tuple[str, str]]
     marks: list[int]
@@ -56,99 +55,80 @@ class Standings:
 
     @staticmethod
     def of(rows: pd.DataFrame) -> Standings:
-        """From `comparable` rows."""
-        entrant, entrants = pd.factorize(rows["entrant"])
+        """The standings from `comparable` rows."""
+        method, methods = pd.factorize(rows["method"])
         problem, problems = pd.factorize(pd.MultiIndex.from_frame(rows[["family", "problem"]]))
         seed, seeds = pd.factorize(rows["seed"], sort=True)
         mark, marks = pd.factorize(rows["trainings"], sort=True)
-        regrets = np.full((len(entrants), len(problems), len(seeds), len(marks)), math.nan)
-        regrets[entrant, problem, seed, mark] = rows["regret"]
-        peers = set(rows.loc[rows["peer"], "entrant"])
-        return Standings(list(entrants), peers, list(problems), [int(mark) for mark in marks], regrets)
+        regrets = np.full((len(methods), len(problems), len(seeds), len(marks)), math.nan)
+        regrets[method, problem, seed, mark] = rows["regret"]
+        peers = set(rows.loc[rows["peer"], "method"])
+        return Standings(list(methods), peers, list(problems), [int(mark) for mark in marks], regrets)
 
     @property
     def families(self) -> list[str]:
-        """Of the problems."""
+        """Families of the problems."""
         return list(dict.fromkeys(family for family, _ in self.problems))
 
     @property
     def n_seeds(self) -> int:
-        """How many seeds there are of anything."""
+        """Number of seeds that any run has."""
         return int((~np.isnan(self.regrets)).any(axis=(0, 1, 3)).sum())
 
     def in_family(self, family: str) -> Standings:
-        """On the problems of a family alone, with who took part there."""
+        """The standings on the problems of a family, with the methods that ran there."""
         places = [place for place, (name, _) in enumerate(self.problems) if name == family]
         regrets = self.regrets[:, places]
         there = [place for place, part in enumerate(regrets) if not np.isnan(part).all()]
-        entrants, problems = [self.entrants[place] for place in there], [self.problems[place] for place in places]
-        return replace(self, entrants=entrants, problems=problems, regrets=regrets[there])
+        methods, problems = [self.methods[place] for place in there], [self.problems[place] for place in places]
+        return replace(self, methods=methods, problems=problems, regrets=regrets[there])
 
-    def at(self, entrant: str, mark: int) -> NDArray[np.float64]:
-        """The regrets of an entrant at a mark, by problem and seed."""
-        if entrant not in self.entrants or mark not in self.marks:
+    def at(self, method: str, mark: int) -> NDArray[np.float64]:
+        """Regrets of a method at a mark, by problem and seed."""
+        if method not in self.methods or mark not in self.marks:
             return np.full(self.regrets.shape[1:3], math.nan)
-        return self.regrets[self.entrants.index(entrant), :, :, self.marks.index(mark)]
+        return self.regrets[self.methods.index(method), :, :, self.marks.index(mark)]
 
-    def by_problem(self, entrant: str, mark: int) -> NDArray[np.float64]:
-        """Its mean regret over seeds on each problem; infinite where any seed was stopped before the mark."""
+    def by_problem(self, method: str, mark: int) -> NDArray[np.float64]:
+        """Mean regret over seeds on each problem; infinite if any run was stopped before the mark."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # where a problem has no seed, NaN is what we want
-            return np.asarray(np.nanmean(self.at(entrant, mark), axis=1))
+            warnings.simplefilter("ignore", RuntimeWarning)  # a problem without runs gives NaN, as it should
+            return np.asarray(np.nanmean(self.at(method, mark), axis=1))
 
-    def estimate(self, entrant: str, mark: int) -> Estimate:
+    def estimate(self, method: str, mark: int) -> Estimate:
         """The mean regret over problems and its standard error over seeds.
 
-        The mean is that of the problems' means over their seeds; NaN where any problem lacks the mark. The error is that of
-        the mean over problems, which each seed gives one value of; so what a seed does to all problems alike counts in full.
-        Where problems have different seeds, only those that every problem has count for the error; with fewer than two it
-        is NaN.
+        The mean is that of the problems' means over their seeds. It is NaN if any problem lacks the mark. For the standard
+        error, the regret of each seed is averaged over the problems first, so that an effect of a seed on all problems counts
+        in full. Only seeds that every problem has are used; with fewer than two the error is NaN.
         """
-        mean = float(self.by_problem(entrant, mark).mean())
-        return Estimate(mean, standard_error(self.at(entrant, mark).mean(axis=0))) if math.isfinite(mean) else NOTHING
+        mean = float(self.by_problem(method, mark).mean())
+        return Estimate(mean, standard_error(self.at(method, mark).mean(axis=0))) if math.isfinite(mean) else UNKNOWN
 
     def difference(self, one: str, other: str, mark: int) -> Estimate:
-        """How much larger the mean regret of one entrant is than that of another, and the standard error, seed by seed."""
+        """The mean regret of one method minus that of another, and its standard error over seeds."""
         mean = self.estimate(one, mark).mean - self.estimate(other, mark).mean
         if math.isnan(mean):
-            return NOTHING
+            return UNKNOWN
         return Estimate(mean, standard_error((self.at(one, mark) - self.at(other, mark)).mean(axis=0)))
 
     def ranks(self, mark: int) -> pd.DataFrame:
-        """The ranks on each problem, by the mean regret over seeds; without entrants that lack the mark anywhere."""
-        regrets = {name: self.by_problem(name, mark) for name in self.entrants}
+        """Ranks on each problem, by the mean regret over seeds. Methods that lack the mark on any problem are left out."""
+        regrets = {name: self.by_problem(name, mark) for name in self.methods}
         known = {name: values for name, values in regrets.items() if np.isfinite(values).all()}
         table = np.array(list(known.values())).reshape(len(known), len(self.problems)).T
         index = pd.MultiIndex.from_tuples(self.problems)
         return pd.DataFrame([ranks(line) for line in table], index=index, columns=pd.Index(known))
 
 
-def standard_error(values: NDArray[np.float64]) -> float:
-    """Of the mean of independent values, without those that are NaN; NaN for fewer than two."""
-    known = values[~np.isnan(values)]
-    return float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
+def time_deciding(rows: pd.DataFrame) -> pd.DataFrame:
+    """For each method, the mean number of `pulls` in a run and the `milliseconds` of deciding for each.
 
-
-def ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of values, 1 for the smallest; equal ones share the mean of their ranks.
-
-    >>> ranks([0.3, 0.1, 0.1 + 1e-12, 0.2]).tolist()
-    [4.0, 1.5, 1.5, 3.0]
+    Args:
+        rows: `comparable` rows. Each run counts up to the last mark it reached.
     """
-    array = np.asarray(values, dtype=float)
-    order = np.argsort(array, kind="stable")
-    group = np.cumsum(np.diff(array[order], prepend=-math.inf) > _TIED)
-    places = np.arange(1, len(array) + 1)
-    result = np.empty(len(array))
-    result[order] = [places[group == number].mean() for number in group]
-    return result
-
-
-def deciding(rows: pd.DataFrame) -> pd.DataFrame:
-    """By entrant: `pulls` of a heat on average, and `milliseconds` of deciding for each, to the last mark each heat reached.
-    The rows must be `comparable`."""
     reached = rows[np.isfinite(rows["regret"])]
-    last = reached.sort_values("trainings").drop_duplicates(["family", "problem", "entrant", "seed"], keep="last")
-    by_entrant = last.groupby("entrant")
-    milliseconds = 1000.0 * by_entrant["deciding"].sum() / by_entrant["pulls"].sum()
-    return pd.DataFrame({"pulls": by_entrant["pulls"].mean(), "milliseconds": milliseconds})
+    last = reached.sort_values("trainings").drop_duplicates(["family", "problem", "method", "seed"], keep="last")
+    by_method = last.groupby("method")
+    milliseconds = 1000.0 * by_method["deciding"].sum() / by_method["pulls"].sum()
+    return pd.DataFrame({"pulls": by_method["pulls"].mean(), "milliseconds": milliseconds})

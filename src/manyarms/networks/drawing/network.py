@@ -1,38 +1,47 @@
-"""A network as a picture: its layers, shapes and combiners, and what is new since its parent."""
+"""A drawing of a network: its layers, shapes and combiners, and what changed from its parent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from ..graphs.changes import Changes, brief, changes_in_words, graph_changes
+from ..graphs.differences import GraphChanges, graph_changes, short_text, training_changes
 from ..graphs.graph import INPUT
+from ..graphs.layout import Layout, Stage
 from ..graphs.network import Network
-from ..graphs.shapes import Layout, Stage
-from ..graphs.space import NetworkSpace
-from .svg import CHANGED, FAINT, GONE, INK, LINE, NEW, Arrow, Box, diagram
+from ..graphs.network_space import NetworkSpace
+from .svg import (
+    ADDED_COLOR,
+    CHANGED_COLOR,
+    LIGHT_TEXT_COLOR,
+    LINE_COLOR,
+    REMOVED_COLOR,
+    TEXT_COLOR,
+    Arrow,
+    Box,
+    diagram,
+)
 
 Key = tuple[str, int]
 """The graph and the node of a box."""
 
-_SIGNS = {"add": "+", "multiply": "×", "concatenate": "‖"}
+_SYMBOLS = {"add": "+", "multiply": "×", "concatenate": "‖"}
 _FILLS = ("#dbe9f6", "#fde8d0", "#e0f0dc", "#ece2f3", "#f6dfe3", "#f3f0d6", "#dff1f0", "#ebebeb")
-_GIVES = "▸"
-_LEGEND = f"+ sum, × product, ‖ concatenation of the inputs; {_GIVES} the shape given"
-_HEAD: Key = ("", INPUT)  # a name that no graph can have
-_NOTHING = Changes(frozenset(), (), {}, frozenset(), frozenset())
+_TO = "▸"
+_LEGEND = f"+ sum, × product, ‖ concatenation of the inputs; {_TO} output shape"
+_HEAD: Key = ("", INPUT)  # no graph can have an empty name
+_NO_CHANGES = GraphChanges()
 
 
 def draw_network(
     network: Network | Mapping[str, Any], space: NetworkSpace, parent: Network | Mapping[str, Any] | None = None
 ) -> str:
-    """The text of an SVG file.
+    """The text of an SVG file with the network.
 
     Args:
-        network: as the space made it, or as JSON.
-        space: that made it.
-        parent: what it was mutated from; new things are then green, changed ones orange, and lost ones named in red.
+        network: A network, or its JSON data.
+        space: Space of the network.
+        parent: Parent of the network. If given, additions are green, changes orange, and removals are listed in red.
 
     >>> import numpy as np
     >>> from manyarms.networks import table_space
@@ -43,78 +52,72 @@ def draw_network(
     child = network_of(network, space)
     before = None if parent is None else network_of(parent, space)
     changes = {
-        name: _NOTHING if before is None else graph_changes(space.graphs_of(before)[name], graph)
+        name: _NO_CHANGES if before is None else graph_changes(space.graphs_of(before)[name], graph)
         for name, graph in space.graphs_of(child).items()
     }
-    plan = space.layout(child)
-    boxes = dict(_boxes(plan, space, changes))
-    training = ", ".join(f"{name} {brief(value)}" for name, value in child.training.items())
-    retrained = [] if before is None else changes_in_words(replace(before, graphs={}), replace(child, graphs={}))
+    layout = space.layout(child)
+    training = ", ".join(f"{name} {short_text(value)}" for name, value in child.training.items())
     titles = [
-        (f"{plan.n_parameters:,} parameters, {plan.n_flops:,} operations an example", INK),
-        (training, FAINT),
-        *((line, CHANGED) for line in retrained),
-        *((line, GONE) for name, found in changes.items() for line in _losses(name, found)),
+        (f"{layout.n_parameters:,} parameters, {layout.n_flops:,} operations per example", TEXT_COLOR),
+        (training, LIGHT_TEXT_COLOR),
+        *((line, CHANGED_COLOR) for line in ([] if before is None else training_changes(before, child))),
+        *((line, REMOVED_COLOR) for name, found in changes.items() for line in _removals(name, found)),
     ]
-    return diagram(titles, boxes, list(_arrows(plan, changes)), [(_LEGEND, FAINT)])
+    boxes = dict(_boxes(layout, space, changes))
+    return diagram(titles, boxes, list(_arrows(layout, changes)), [(_LEGEND, LIGHT_TEXT_COLOR)])
 
 
 def network_of(network: Network | Mapping[str, Any], space: NetworkSpace) -> Network:
-    """The network itself, which may be given as JSON, as a stored study has it."""
+    """The network, which may be given as JSON data, as in a stored study."""
     return network if isinstance(network, Network) else space.from_json(network)
 
 
-def _boxes(plan: Layout, space: NetworkSpace, changes: Mapping[str, Changes]) -> Iterator[tuple[Key, Box]]:
-    """In the order of the network: what comes into each graph, its nodes, at last the head."""
-    operations = list(dict.fromkeys(operation for part in space.parts.values() for operation in part.operations))
-    shape = plan.input_shape
-    for name, stages in plan.stages.items():
-        entry = plan.entries[name]
+def _boxes(layout: Layout, space: NetworkSpace, changes: Mapping[str, GraphChanges]) -> Iterator[tuple[Key, Box]]:
+    """Boxes in the order of the network: the input of each graph, its nodes, and finally the head."""
+    operations = list(dict.fromkeys(operation for graph in space.graphs.values() for operation in graph.operations))
+    shape = layout.input_shape
+    for name, stages in layout.stages.items():
+        entry = layout.entries[name]
         flattened = len(entry) < len(shape)
         yield (name, INPUT), Box((f"{name}: {_size(entry)}{' (flattened)' if flattened else ''}",), "white")
         for stage in stages:
             fill = _FILLS[operations.index(stage.node.operation) % len(_FILLS)]
             yield (name, stage.node.id), _box(stage, changes[name], fill)
         shape = stages[-1].after
-    yield _HEAD, Box(("head", f"{plan.n_features} {_GIVES} {plan.n_outputs}"), "white")
+    yield _HEAD, Box(("head", f"{layout.n_features} {_TO} {layout.n_outputs}"), "white")
 
 
-def _box(stage: Stage, found: Changes, fill: str) -> Box:
-    node = stage.node
-    settings = ", ".join(f"{name} {brief(value)}" for name, value in node.settings.items())
-    lines = [
-        f"{node.operation} {node.id}",
-        settings,
-        f"{node.activation} {_GIVES} {_size(stage.after)}",
-        *found.changed.get(node.id, []),
-    ]
-    edge = NEW if node.id in found.added else CHANGED if node.id in found.changed else LINE
-    sign = _SIGNS[node.combiner] if len(node.inputs) > 1 else ""
-    return Box(tuple(line for line in lines if line), fill, edge, sign, len(found.changed.get(node.id, [])))
+def _box(stage: Stage, changes: GraphChanges, fill: str) -> Box:
+    node, changed = stage.node, changes.changed.get(stage.node.id, [])
+    settings = ", ".join(f"{name} {short_text(value)}" for name, value in node.settings.items())
+    lines = [f"{node.operation} {node.id}", settings, f"{node.activation} {_TO} {_size(stage.after)}", *changed]
+    edge = ADDED_COLOR if node.id in changes.added else CHANGED_COLOR if changed else LINE_COLOR
+    symbol = _SYMBOLS[node.combiner] if len(node.inputs) > 1 else ""
+    return Box(tuple(line for line in lines if line), fill, edge, symbol, len(changed))
 
 
-def _arrows(plan: Layout, changes: Mapping[str, Changes]) -> Iterator[Arrow[Key]]:
-    before: Key | None = None
-    for name, stages in plan.stages.items():
-        if before is not None:
-            yield Arrow(before, (name, INPUT))
+def _arrows(layout: Layout, changes: Mapping[str, GraphChanges]) -> Iterator[Arrow[Key]]:
+    previous: Key | None = None
+    for name, stages in layout.stages.items():
+        if previous is not None:
+            yield Arrow(previous, (name, INPUT))
         for stage in stages:
             for source in stage.node.inputs:
-                new = (source, stage.node.id) in changes[name].joined
-                yield Arrow((name, source), (name, stage.node.id), NEW if new else LINE)
-        before = (name, stages[-1].node.id)
-    if before is not None:
-        yield Arrow(before, _HEAD)
+                added = (source, stage.node.id) in changes[name].added_edges
+                yield Arrow((name, source), (name, stage.node.id), ADDED_COLOR if added else LINE_COLOR)
+        previous = (name, stages[-1].node.id)
+    if previous is not None:
+        yield Arrow(previous, _HEAD)
 
 
-def _losses(name: str, found: Changes) -> Iterator[str]:
-    """What is not there any more, in words."""
-    for node in found.removed:
-        yield f"{name}: without {node.operation} {node.id}"
-    gone = {node.id for node in found.removed}
-    for source, target in sorted(found.parted):
-        if not {source, target} & gone:
-            yield f"{name}: without the edge {source} → {target}"
+def _removals(name: str, changes: GraphChanges) -> Iterator[str]:
+    """Removed nodes and edges, one line each."""
+    for node in changes.removed:
+        yield f"{name}: {node.operation} {node.id} removed"
+    removed = {node.id for node in changes.removed}
+    for source, target in sorted(changes.removed_edges):
+        if not {source, target} & removed:
+            yield f"{name}: edge {source} → {target} removed"
 
 
 def _size(shape: tuple[int, ...]) -> str:

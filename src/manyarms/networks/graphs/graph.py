@@ -1,4 +1,4 @@
-"""The genotype of a graph of layers: what it computes, apart from any weights."""
+"""A graph of layers: which operations it applies and how they are connected, without weights."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 INPUT = 0
-"""The identity of what comes into a graph; its nodes have others, from 1."""
+"""The id of the input of a graph. Nodes are numbered from 1."""
 
 COMBINERS = ("add", "multiply", "concatenate")
 ACTIVATIONS = ("relu", "leaky_relu", "elu", "gelu", "silu", "tanh", "sigmoid", "identity")
-"""All but the last are functions of torch.nn.functional."""
+"""All except the last are functions of torch.nn.functional."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One layer: its inputs are combined, the operation is applied, then the activation.
+    """One layer: combines its inputs, applies the operation, then the activation.
 
     Args:
-        id: its identity; mutants keep it, and inherit the node's weights by it.
-        inputs: identities of earlier nodes or `INPUT`, in the order of the graph.
-        operation: the name of a layer type.
-        settings: the hyper-parameters of the operation.
-        combiner: what makes one of several inputs.
-        activation: applied last.
+        id: Identifies the node within the graph. Mutants keep the ids of their parent and inherit weights by them.
+        inputs: Ids of earlier nodes or `INPUT`, in the order of the graph.
+        operation: Name of a layer type.
+        settings: Hyperparameters of the operation.
+        combiner: How several inputs are combined into one.
+        activation: Activation function, applied last.
 
     >>> Node(3, (0, 1), "dropout", {"rate": 0.5})
     Node(id=3, inputs=(0, 1), operation='dropout', settings={'rate': 0.5}, combiner='add', activation='identity')
@@ -36,6 +36,10 @@ class Node:
     settings: dict[str, Any]
     combiner: str = "add"
     activation: str = "identity"
+
+    def with_inputs(self, inputs: tuple[int, ...], id: int | None = None) -> Node:
+        """The node with other inputs and, optionally, another id."""
+        return Node(self.id if id is None else id, inputs, self.operation, self.settings, self.combiner, self.activation)
 
     def to_json(self) -> dict[str, Any]:
         """The node as JSON data."""
@@ -51,12 +55,12 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes in the order they are computed: each takes earlier ones, and what the last one gives is what the graph gives.
+    """Nodes in the order they are computed. The inputs of a node come before it; the last node is the output.
 
     Args:
-        nodes: every one leads to the last.
-        next_id: the identity of the next node to be added. None is used twice in a line of descent, so that no mutant takes
-            the weights of another node for those of its own.
+        nodes: The nodes. Every node leads to the last one.
+        next_id: Id of the next node that is added. An id is never reused within a line of descent. Otherwise a mutant could
+            inherit the weights of a different node.
 
     >>> graph = Graph((Node(1, (0,), "identity", {}), Node(2, (0, 1), "identity", {})), next_id=3)
     >>> graph.edges
@@ -68,16 +72,16 @@ class Graph:
 
     @property
     def edges(self) -> list[tuple[int, int]]:
-        """From which node to which, by their identities."""
+        """Pairs of ids: source and target."""
         return [(source, node.id) for node in self.nodes for source in node.inputs]
 
     @property
     def order(self) -> list[int]:
-        """`INPUT` and the identities of the nodes, as they are computed."""
+        """`INPUT` and the ids of the nodes, in the order they are computed."""
         return [INPUT, *(node.id for node in self.nodes)]
 
     def structure(self) -> list[tuple[Any, ...]]:
-        """What the graph computes, whatever the identities of its nodes: graphs with equal ones compute the same."""
+        """What the graph computes, independent of node ids. Graphs with equal structures compute the same function."""
         place = {id: number for number, id in enumerate(self.order)}
         return [
             (
@@ -96,5 +100,5 @@ class Graph:
 
 
 def sorted_inputs(inputs: Collection[int], order: list[int]) -> tuple[int, ...]:
-    """Each of the identities once, in the order of the graph."""
+    """The ids without repetitions, in the order of the graph."""
     return tuple(id for id in order if id in inputs)

@@ -1,4 +1,4 @@
-"""A network as a config: its graphs, and how it is to be trained."""
+"""A network as a config: its graphs and the hyperparameters of its training."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What a space of networks makes: no weights, only what is to be built and how it is to be trained.
+    """A config of a `NetworkSpace`: what to build and how to train it, without weights.
 
     Args:
-        graphs: by name, in the order they follow each other.
-        training: learning rate, batch size, optimiser and whatever else is searched beside the graphs.
+        graphs: Graphs by name. Each takes the output of the one before it.
+        training: Learning rate, batch size, optimizer and other hyperparameters of the training.
 
     >>> from manyarms.networks import Node
     >>> Network({"vector": Graph((Node(1, (0,), "dense", {"units": 8}),), 2)}, {"learning_rate": 0.01}).n_nodes
@@ -26,11 +26,11 @@ class Network:
 
     @property
     def n_nodes(self) -> int:
-        """Of all graphs."""
+        """Number of nodes of all graphs."""
         return sum(len(graph.nodes) for graph in self.graphs.values())
 
     def structure(self) -> Any:
-        """What it computes and how it is trained, whatever the identities of its nodes."""
+        """What the network computes and how it is trained, independent of node ids."""
         return {name: graph.structure() for name, graph in self.graphs.items()}, self.training
 
     def to_json(self) -> dict[str, Any]:

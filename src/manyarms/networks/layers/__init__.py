@@ -1,21 +1,24 @@
-"""The types of layers that graphs are made of; a subclass of `Layer` is a new one."""
+"""Layer types that graphs are made of. To add one, subclass `Layer`."""
 
-from .layer import EVERY, Layer, Settings, Shape, is_shape
-from .local import AveragePool, Convolution, MaxPool
-from .plain import Dense, Dropout, Identity, Normalisation
+from .basic import Dense, Dropout, Identity, Normalization
+from .blueprint import Blueprint
+from .convolution import Convolution
+from .layer import ALL_DIMENSIONS, Layer, Settings, Shape, is_shape
+from .pooling import AveragePool, MaxPool
 from .sequences import Attention, Recurrent
 
 __all__ = [
-    "EVERY",
+    "ALL_DIMENSIONS",
     "Attention",
     "AveragePool",
+    "Blueprint",
     "Convolution",
     "Dense",
     "Dropout",
     "Identity",
     "Layer",
     "MaxPool",
-    "Normalisation",
+    "Normalization",
     "Recurrent",
     "Settings",
     "Shape",

@@ -1,4 +1,4 @@
-"""How a layer's module is made, known before PyTorch is there: it can be built, and it can be written down."""
+"""How the module of a layer is constructed. A blueprint needs no PyTorch until the module is built."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class Blueprint:
-    """A class of modules and the arguments to make one with.
+    """A module class and the arguments to construct it with.
 
     Args:
-        kind: a class of torch.nn, or its name, or a class of one's own.
-        arguments: by position; plain values, so that they can be written down.
-        options: by name.
+        kind: A class of torch.nn, its name, or a custom module class.
+        arguments: Positional arguments. Plain values, so that they can be written as Python source.
+        options: Keyword arguments.
 
     >>> str(Blueprint("Conv2d", 3, 16, 5, padding=2))
     'nn.Conv2d(3, 16, 5, padding=2)'
@@ -28,33 +28,33 @@ class Blueprint:
         self.options = {name: _plain(value) for name, value in options.items()}
 
     @property
-    def own(self) -> type[nn.Module] | None:
-        """The class, where it is not one of PyTorch."""
+    def custom_class(self) -> type[nn.Module] | None:
+        """The module class, if it is not one of PyTorch."""
         return None if isinstance(self.kind, str) else self.kind
 
     def build(self) -> nn.Module:
         """A new module."""
         from ..torch.pytorch import nn
 
-        make = getattr(nn, self.kind) if isinstance(self.kind, str) else self.kind
-        module: nn.Module = make(*self.arguments, **self.options)
+        construct = getattr(nn, self.kind) if isinstance(self.kind, str) else self.kind
+        module: nn.Module = construct(*self.arguments, **self.options)
         return module
 
     def __str__(self) -> str:
         name = f"nn.{self.kind}" if isinstance(self.kind, str) else self.kind.__name__
-        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
-        return f"{name}({', '.join(given)})"
+        arguments = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
+        return f"{name}({', '.join(arguments)})"
 
 
 def _name_in_pytorch(kind: str | type[nn.Module]) -> str | type[nn.Module]:
-    """PyTorch's classes by their names, so that they are written down as such."""
+    """The name of a class of torch.nn; custom classes stay as they are."""
     if isinstance(kind, str) or not kind.__module__.startswith("torch.nn.modules."):
         return kind
     return kind.__name__
 
 
 def _plain(value: Any) -> Any:
-    """A value without NumPy's numbers, which are not written down as they could be read.
+    """The value with NumPy numbers converted to Python numbers, whose repr is valid Python source.
 
     >>> import numpy as np
     >>> _plain((np.int64(3), [np.float32(0.5)], "same"))

@@ -1,4 +1,4 @@
-"""What a layer type is: a name, hyper-parameters, shapes and costs, and the module it stands for."""
+"""The base class of layer types: a name, hyperparameters, shapes, costs, and how the module is constructed."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from ...spaces.parameters import Parameter
 from .blueprint import Blueprint
 
 Shape = tuple[int, ...]
-"""Of one example: channels, then the extents: none of a vector, the length of a sequence, height and width of an image."""
+"""Shape of one example: channels, then the length of a sequence or the height and width of an image. A vector has one size."""
 
 Settings = Mapping[str, Any]
-"""The hyper-parameters of one layer: a config of its type's space."""
+"""Hyperparameters of one layer: a config of the space of its type."""
 
-EVERY = (0, 1, 2)
-"""The dimensions of layers that take vectors, sequences and images."""
+ALL_DIMENSIONS = (0, 1, 2)
+"""Dimensions of layers that take vectors, sequences and images."""
 
 Rule = Callable[[str, Any], Any]
-"""Given the name of a hyper-parameter and a value, it refuses the value if it is none that the layer can have."""
+"""Takes the name of a hyperparameter and a value, and raises an error if the layer cannot have that value."""
 
 SIZE: Rule = functools.partial(checks.whole, low=1)
-"""A whole number, at least 1."""
+"""An integer that is at least 1."""
 
 
 def is_shape(value: object, n_sizes: int) -> bool:
-    """Whether it is a tuple of so many whole sizes, each at least 1."""
+    """Whether the value is a tuple of `n_sizes` integers, each at least 1."""
     if not isinstance(value, tuple) or len(value) != n_sizes:
         return False
-    for size in value:  # noqa: SIM110  # every mutation comes here, and a generator takes twice as long
+    for size in value:  # noqa: SIM110  # called for every mutation; a generator expression takes twice as long
         if type(size) is not int or size < 1:
             return False
     return True
 
 
 class Layer:
-    """A type of layer. A new one is a subclass with a name and a `blueprint`; what it does not say is taken from here.
+    """A layer type. To add one, write a subclass with a name and a `blueprint`; the other members have defaults.
 
     Attributes:
-        name: in configs, a Python name.
-        dimensions: how many extents its inputs may have: 0 vectors, 1 sequences, 2 images.
-        space: makes and mutates its hyper-parameters.
-        rules: what the values of some of them must be, by name, whatever the space.
+        name: Name in configs. Must be a Python identifier.
+        dimensions: Dimensions of the inputs it accepts: 0 for vectors, 1 for sequences, 2 for images.
+        space: Space of its hyperparameters.
+        rules: Rules for the values of hyperparameters, by name. They hold for any space.
 
     Args:
-        space: in place of the class's own, with the same names, for other ranges.
+        space: Replaces the space of the class, to use other ranges. The hyperparameters must be the same.
 
     >>> class Softsign(Layer):
     ...     name = "softsign"
@@ -58,39 +58,39 @@ class Layer:
     """
 
     name: str = ""
-    dimensions: Collection[int] = EVERY
+    dimensions: Collection[int] = ALL_DIMENSIONS
     space: Space = Space()
     rules: ClassVar[Mapping[str, Rule]] = {}
 
     def __init__(self, space: Space | None = None) -> None:
         if space is not None:
-            self.space = _like(self.name, space, type(self).space)
+            self.space = _check_space(self.name, space, type(self).space)
         for name, parameter in self.space.parameters.items():
-            for value in values_of(parameter) if name in self.rules else ():
+            for value in extreme_values(parameter) if name in self.rules else ():
                 self.rules[name](f"{name} of layer {self.name!r}", value)
 
     def output_shape(self, shape: Shape, settings: Settings) -> Shape:
-        """What becomes of an input of this shape: as many sizes, each at least 1."""
+        """Shape of the output for an input of this shape: the same number of sizes, each at least 1."""
         return shape
 
     def n_parameters(self, shape: Shape, settings: Settings) -> int:
-        """How many numbers it learns."""
+        """Number of learned parameters."""
         return 0
 
     def n_flops(self, shape: Shape, settings: Settings) -> int:
-        """Multiplications and additions of its convolutions and matrix products, for one example."""
+        """Multiplications and additions in convolutions and matrix products for one example."""
         return 0
 
     def blueprint(self, shape: Shape, settings: Settings) -> Blueprint:
-        """The module for inputs of this shape, which has rows before the channels."""
+        """How to construct the module for inputs of this shape. The module receives batches of such inputs."""
         raise NotImplementedError(f"layer {self.name!r} has no blueprint")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.space!r})"
 
 
-def values_of(parameter: Parameter) -> tuple[Any, ...]:
-    """Values of which all must be right for every one to be: the bounds of a number, or each option."""
+def extreme_values(parameter: Parameter) -> tuple[Any, ...]:
+    """The bounds of a number or all options of a choice. If these satisfy a rule, all values of the parameter do."""
     if isinstance(parameter, (Float, Int)):
         return parameter.low, parameter.high
     if isinstance(parameter, Choice):
@@ -98,10 +98,10 @@ def values_of(parameter: Parameter) -> tuple[Any, ...]:
     return (parameter.value if isinstance(parameter, Constant) else parameter,)
 
 
-def _like(name: str, space: Space, usual: Space) -> Space:
-    wanted = ", ".join(usual.parameters) or "nothing"
+def _check_space(name: str, space: Space, default: Space) -> Space:
+    wanted = ", ".join(default.parameters) or "nothing"
     if not isinstance(space, Space):
         raise TypeError(f"the space of layer {name!r} must be a Space with {wanted}, got {space!r}")
-    if space.parameters.keys() != usual.parameters.keys():
+    if space.parameters.keys() != default.parameters.keys():
         raise ValueError(f"the space of layer {name!r} must have {wanted}, got {', '.join(space.parameters) or 'nothing'}")
     return space

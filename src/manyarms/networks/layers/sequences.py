@@ -1,4 +1,4 @@
-"""Layers that relate all places of a sequence: recurrent ones and attention. Examples of layers with modules of their own."""
+"""Recurrent layers and attention, for sequences. They are also examples of layers with custom modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GATES = {"gru": 3, "lstm": 4}
 
 
 class Recurrent(Layer):
-    """A GRU or an LSTM; its output at each place of the sequence.
+    """A GRU or an LSTM that returns its output at each position of the sequence.
 
     >>> Recurrent().output_shape((3, 50), {"cell": "gru", "units": 16})
     (16, 50)
@@ -30,7 +30,7 @@ class Recurrent(Layer):
 
     def n_parameters(self, shape: Shape, settings: Settings) -> int:
         units = int(settings["units"])
-        return _GATES[settings["cell"]] * units * (shape[0] + units + 2)  # PyTorch has two biases
+        return _GATES[settings["cell"]] * units * (shape[0] + units + 2)  # PyTorch uses two biases
 
     def n_flops(self, shape: Shape, settings: Settings) -> int:
         units = int(settings["units"])
@@ -43,7 +43,7 @@ class Recurrent(Layer):
 
 
 class Attention(Layer):
-    """Every place looks at every other, and adds what it finds to itself; the shape stays.
+    """Multi-head self-attention with a residual connection. The shape stays the same.
 
     >>> Attention().n_parameters((8, 50), {"heads": 2, "size": 4})
     288

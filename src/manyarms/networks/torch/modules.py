@@ -1,4 +1,4 @@
-"""Modules that PyTorch does not have. An exported network has their source text, so they refer to nothing but PyTorch."""
+"""Modules that PyTorch does not have. Exported networks contain their source, so they must only refer to PyTorch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RecurrentModule(nn.Module):
 
 
 class AttentionModule(nn.Module):
-    """Self-attention with several heads over rows x channels x length, added to its input."""
+    """Multi-head self-attention over rows x channels x length, added to its input."""
 
     def __init__(self, channels: int, heads: int, size: int) -> None:
         super().__init__()
@@ -29,6 +29,6 @@ class AttentionModule(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         projected = self.project(x.transpose(1, 2)).unflatten(2, (3, self.heads, self.size))
         query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)  # each rows x heads x length x size
-        found = nn.functional.scaled_dot_product_attention(query, key, value)
-        added: torch.Tensor = self.merge(found.transpose(1, 2).flatten(2))
+        attended = nn.functional.scaled_dot_product_attention(query, key, value)
+        added: torch.Tensor = self.merge(attended.transpose(1, 2).flatten(2))
         return x + added.transpose(1, 2)

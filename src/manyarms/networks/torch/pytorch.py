@@ -1,4 +1,4 @@
-"""PyTorch, or a word on how to install it: every file of this package that needs it takes it from here."""
+"""PyTorch, or an error that says how to install it. Every module of the library that needs PyTorch imports it from here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AutoClassifier and AutoRegressor: a table in, a good trained model out."""
+"""AutoClassifier and AutoRegressor: find and train a good model for a table."""
 
 from __future__ import annotations
 
@@ -16,47 +16,50 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 
 from ... import checks
 from ...errors import ManyarmsWarning
-from ...tables.task import why_not
-from .auto_study import Contest, Data, Rules
+from .auto_study import AutoStudy
 from .columns import as_table, check_useful, kinds_of
 from .ensemble import average, probabilities
-from .final_model import Lineup
+from .final_model import FinalModel
+from .leaderboard import leaderboard, pulls_frame
 from .notes import notes_on
+from .settings import Data, Settings
 from .targets import Target, class_target, number_target
+from .task import doubt_about
 
 _SECONDS = 60.0
 
 
 class Auto(BaseEstimator):  # type: ignore[misc]
-    """What both have: a search over families of models, prepared, ranked and put together. Use one of the two below.
+    """The base class of `AutoClassifier` and `AutoRegressor`.
 
-    Each family (linear, neighbours, naive Bayes, trees, forests, boosting, networks, ...) is searched by a strategy of its own,
-    and a `Cascade` decides which of them trains next, a slice at a time. The best models form an ensemble.
+    Each model family (linear, nearest neighbors, naive Bayes, trees, forests, boosting, networks, ...) has its own search, and
+    a `Cascade` decides which family trains next, one slice at a time. The best models form an ensemble.
 
     Args:
-        time_budget: seconds for all of `fit`, or text such as "5m"; None with a budget in steps. By default a minute.
-        budget: steps of training in all: same seed, same result, which time does not give.
-        metric: the name of a scorer of scikit-learn's, or one itself. By default accuracy, or R².
-        families: names of those to search; None for all that are installed and quick enough for so many rows.
-        ensemble: put the best models together; else the best one is taken.
-        cv: how many folds; 1 is a holdout; "auto" goes by the number of rows. Or a splitter of scikit-learn's, or the folds.
-        n_jobs: worker processes; -1 for one a core.
-        storage: where the journal is kept, such as "fit.db": a fit that was killed goes on if it is run again.
-        name: of the study there.
-        random_state: a seed.
-        progress: show how it goes.
-        force: Accept a target that looks like names of rows or free text.
+        time_budget: Total time of `fit`, in seconds or as text such as "5m". By default one minute, or no limit with `budget`.
+        budget: Total number of training steps. The same seed then gives the same result.
+        scoring: Name of a scikit-learn scorer, or a scorer. By default accuracy or R².
+        families: Names of the families to search. By default all that are installed and fast enough for the table.
+        ensemble: Whether to build an ensemble of the best models; if false, the best model is used.
+        cv: Number of folds, where 1 means a single validation set; "auto" to decide by the number of rows; a scikit-learn
+            splitter; or the folds themselves.
+        n_jobs: Number of worker processes; -1 for one per core.
+        storage: Where to store the journal, such as "fit.db". A fit that was killed resumes if it is run again.
+        name: Name of the study in the storage.
+        random_state: Random seed.
+        progress: Whether to show the progress.
+        force: Whether to accept a target that looks like a row identifier or free text.
 
     Attributes:
-        leaderboard_: a row for each model tried, the best first.
-        members_: the ensemble: weight, family and arm of each, and its models.
-        best_family_, best_config_, best_score_: of the best single model.
-        ensemble_score_: of all of them together, on the rows held out that it was chosen by.
-        baseline_score_: of a model that always says the same.
-        pulls_: a row for each slice of training, in order.
-        interrupted_: the search was ended by Ctrl-C.
-        columns_: what each column was taken for.
-        notes_: What is unusual about the model, a line each.
+        leaderboard_: A row for each model that was tried, the best first.
+        members_: The models of the ensemble, with weight, family and arm.
+        best_family_, best_config_, best_score_: The best single model.
+        ensemble_score_: The score of the ensemble on the validation rows by which it was selected.
+        baseline_score_: The score of a constant baseline.
+        pulls_: A row for each slice of training, in order.
+        interrupted_: Whether Ctrl-C ended the search.
+        columns_: The kind of each column.
+        notes_: What is unusual about the model.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         time_budget: float | str | None = None,
         *,
         budget: int | None = None,
-        metric: Any = None,
+        scoring: Any = None,
         families: Sequence[str] | None = None,
         ensemble: bool = True,
         cv: Any = "auto",
@@ -75,19 +78,19 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
         force: bool = False,
     ) -> None:
-        self.time_budget, self.budget, self.metric, self.families = time_budget, budget, metric, families
+        self.time_budget, self.budget, self.scoring, self.families = time_budget, budget, scoring, families
         self.ensemble, self.cv, self.n_jobs, self.storage, self.name = ensemble, cv, n_jobs, storage, name
         self.random_state, self.progress, self.force = random_state, progress, force
 
     def _search(self, X: Any, target: Target, sample_weight: Any) -> None:
-        """Fit: everything that does not depend on the task."""
-        rules = self._rules()
+        """The part of `fit` that does not depend on the task."""
+        settings = self._settings()
         if not checks.flag("force", self.force):
-            _refuse_doubtful(target)
+            _check_doubt(target)
         _check_feature_names(self, _with_names(X), reset=True)
         table = as_table(X)
         if len(table) != len(target.values):
-            raise ValueError(f"X and y must have as many rows, got {len(table)} and {len(target.values)}")
+            raise ValueError(f"X and y must have the same number of rows, got {len(table)} and {len(target.values)}")
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, table, ensure_non_negative=True, allow_all_zero_weights=False)
         self.n_features_in_ = table.shape[1]
@@ -95,27 +98,27 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         check_useful(kinds)
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         self.columns_ = pd.DataFrame({"column": list(names), "kind": kinds})
-        with closing(Contest(Data(table, target, sample_weight), kinds, rules)) as contest:
-            contest.run()
-            self.interrupted_ = contest.study.interrupted
-            lineup = Lineup(contest)
-            weights = {member.arm: member.weight for member in lineup.members}
-            self.leaderboard_, self.pulls_ = contest.leaderboard(weights), contest.study.pulls_dataframe()
-            self.notes_ = notes_on(contest, lineup.members, list(map(str, names)))
+        with closing(AutoStudy(Data(table, target, sample_weight), kinds, settings)) as search:
+            search.run()
+            self.interrupted_ = search.study.interrupted
+            final = FinalModel(search)
+            weights = {member.arm: member.weight for member in final.members}
+            self.leaderboard_, self.pulls_ = leaderboard(search, weights), pulls_frame(search)
+            self.notes_ = notes_on(search, final.members, list(map(str, names)))
         for note in self.notes_:
             warnings.warn(note, ManyarmsWarning, stacklevel=3)
-        self.members_, self.ensemble_score_, self.baseline_score_ = lineup.members, lineup.score, contest.baseline
+        self.members_, self.ensemble_score_, self.baseline_score_ = final.members, final.score, search.baseline
         best = self.leaderboard_.iloc[0]
         self.best_family_, self.best_config_, self.best_score_ = best["family"], best["config"], float(best["score"])
 
-    def _rules(self) -> Rules:
+    def _settings(self) -> Settings:
         """The settings, checked."""
         steps = None if self.budget is None else checks.whole("budget", self.budget, 1)
         seconds = None if self.time_budget is None else checks.seconds("time_budget", self.time_budget)
-        return Rules(
+        return Settings(
             seconds=_SECONDS if steps is None and seconds is None else seconds,
             steps=steps,
-            metric=self.metric,
+            scoring=self.scoring,
             families=self.families,
             ensemble=checks.flag("ensemble", self.ensemble),
             cv=self.cv,
@@ -127,7 +130,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         )
 
     def _rows(self, X: Any) -> pd.DataFrame:
-        """A table to be told about, with the columns that it was fitted with."""
+        """A table to predict, checked for the columns of `fit`."""
         check_is_fitted(self, "members_")
         _check_feature_names(self, _with_names(X), reset=False)
         table = as_table(X)
@@ -146,7 +149,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
 
 
 class AutoClassifier(ClassifierMixin, Auto):  # type: ignore[misc]
-    """Finds, trains and puts together the best classifiers for a table. For arguments and attributes see `Auto`.
+    """Finds and trains an ensemble of classifiers for a table. For arguments and attributes see `Auto`.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
@@ -156,12 +159,12 @@ class AutoClassifier(ClassifierMixin, Auto):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoClassifier:
-        """Search, train, and put together.
+        """Search, and train the final model.
 
         Args:
-            X: a table of anything: numbers, categories, dates, text, with gaps.
-            y: the classes: numbers or text.
-            sample_weight: of the rows; families that know none are left out.
+            X: A table of numbers, categories, dates and text, with missing values or without.
+            y: The classes, numbers or text.
+            sample_weight: Sample weights. Families that do not support them are not used.
         """
         target = class_target(y)
         self.classes_: Any = target.classes
@@ -175,13 +178,13 @@ class AutoClassifier(ClassifierMixin, Auto):  # type: ignore[misc]
         return average(self.members_, rows, lambda model, X, factor: probabilities(model, X, classes, factor))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row."""
-        said = self.predict_proba(X)
-        return np.asarray(self.classes_[said.argmax(axis=1)])
+        """The most probable class of each row."""
+        predicted = self.predict_proba(X)
+        return np.asarray(self.classes_[predicted.argmax(axis=1)])
 
 
 class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
-    """Finds, trains and puts together the best regressors for a table. For arguments and attributes see `Auto`.
+    """Finds and trains an ensemble of regressors for a table. For arguments and attributes see `Auto`.
 
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
@@ -191,31 +194,31 @@ class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoRegressor:
-        """Search, train, and put together.
+        """Search, and train the final model.
 
         Args:
-            X: a table of anything: numbers, categories, dates, text, with gaps.
-            y: numbers.
-            sample_weight: of the rows; families that know none are left out.
+            X: A table of numbers, categories, dates and text, with missing values or without.
+            y: Numbers.
+            sample_weight: Sample weights. Families that do not support them are not used.
         """
         self._search(X, number_target(y), sample_weight)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """A number for each row."""
+        """The predicted number for each row."""
         rows = self._rows(X)
         return average(self.members_, rows, lambda model, rows, factor: np.asarray(model.predict(rows), dtype=float))
 
 
-def _refuse_doubtful(target: Target) -> None:
-    """Refuse a target that looks like names of rows or free text."""
+def _check_doubt(target: Target) -> None:
+    """Raise an error if the target looks like a row identifier or free text."""
     values = target.values if target.classes is None else target.classes[target.values]
-    if (doubt := why_not(pd.Series(values, name="y"), target.task)) is not None:
-        raise ValueError(f"y must be something to predict, but {doubt}. Choose another target, or set force=True")
+    if (doubt := doubt_about(pd.Series(values, name="y"), target.task)) is not None:
+        raise ValueError(f"Nothing useful can be predicted: {doubt}. Choose another target, or set force=True.")
 
 
 def _with_names(X: Any) -> Any:
-    """The table if its columns can be told apart by their names; else as one that has none."""
+    """The table if its column names are unique; else an array without names."""
     return X if not isinstance(X, pd.DataFrame) or X.columns.is_unique else X.to_numpy(dtype=object)
 
 

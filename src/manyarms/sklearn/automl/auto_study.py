@@ -1,4 +1,4 @@
-"""The study behind the Auto estimators: families compete for training."""
+"""The study behind the Auto estimators: the model families share the training time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from ...checkpoints import Checkpoints
 from ...core import Outcome
@@ -25,179 +21,137 @@ from ...runners import ProcessRunner
 from ...strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
 from ...study.fingerprint import fingerprint
 from ...study.study import Study
-from ..training.candidate import Candidate, Metadata
+from ..training.candidate import Metadata
 from ..training.fitting import row_order
-from ..training.pace import Clock, Pace, TimeLimit
 from ..training.results import ArmResult, arm_results
+from ..training.time_limit import Clock, Deadline, TimeLimit
 from ..training.training import Training
+from .candidates import make_candidates
 from .constant import constant_member
 from .ensemble import Member, class_scores
-from .families import Family, families
 from .folds import count_folds, given_folds, make_folds
-from .metrics import baseline_of, needs_probabilities, scorer_of
-from .plan import Plan, Size, is_apart, plan_of, width
-from .quick_model import Pilot, fly
-from .targets import Target
+from .plan import Plan, Size, needs_process, plan_of, width
+from .quick_model import QuickModel, fit_quick_model
+from .scoring import baseline_of, scorer_of
+from .settings import Data, Settings
 
-_DISK = "2GB"  # for models in training
-_INITIAL = 2  # arms that each family begins with
-_GREED = 150.0  # how much the best of a family counts: there are few pulls, and good families differ by little
-_RESERVE = 0.1  # of the time, for putting the best together
-_RETRAIN = 0.25  # of the time for that where the best are trained again on all rows
-_SHARE, _SHORTEST = 0.1, 2.0  # of the time that one pull may take before it is cut short, and seconds that it may in any case
-_PATIENCE, _MOMENT = 2.0, 2.0  # times as long, and so many seconds more, after which a pull that was not cut short is ended
-_GRACE, _LEAST_GRACE = 0.03, 0.5  # of the time, and at least in seconds, for the last pulls to be cut short and scored
-_LAST = 5  # pulls whose length predicts that of the next
-_HOPELESS = 50  # failures, and no success
-_ENDING = 0.5  # seconds for putting the best together once the search was interrupted
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a contest is held by; see `Auto`."""
-
-    seconds: float | None
-    steps: int | None
-    metric: Any
-    families: Sequence[str] | None
-    ensemble: bool
-    cv: Any
-    workers: int
-    storage: str | os.PathLike[str] | None
-    name: str
-    seed: int | None
-    progress: bool
+_DISK = "2GB"  # largest size of the checkpoints
+_INITIAL = 2  # random arms at the start of each family
+_GREED = 150.0  # weight of the best score of a family: there are few pulls, and good families differ little
+_RESERVE = 0.1  # share of the time for building the ensemble
+_RETRAIN = 0.25  # share of the time for building the ensemble if its models are retrained on all rows
+_SHARE, _SHORTEST = 0.1, 2.0  # time limit of a pull: share of the time, and at least in seconds
+_PATIENCE, _MOMENT = 2.0, 2.0  # factor of that limit, and extra seconds, after which a pull is killed
+_GRACE, _LEAST_GRACE = 0.03, 0.5  # share of the time, and at least in seconds, for the last pulls to finish
+_LAST = 5  # pulls whose durations predict that of the next
+_HOPELESS = 50  # failures without a success, after which the search stops
+_ENDING = 0.5  # seconds for building the ensemble after Ctrl-C
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
-    """What models are trained on: a table, its target, and sample weights or None."""
-
-    table: pd.DataFrame
-    target: Target
-    weights: Any
-
-    def some(self, rows: Any) -> Data:
-        """Some of the rows."""
-        values = replace(self.target, values=self.target.values[rows])
-        return Data(self.table.iloc[rows], values, None if self.weights is None else np.asarray(self.weights)[rows])
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-
-class Contest:
-    """A study over the families for one table. To be closed after use.
+class AutoStudy:
+    """A study over the model families for one table. Close it after use.
 
     Args:
         data: The rows.
         kinds: What each column holds.
-        rules: The settings.
-        clock: Gives the time in seconds, the same in all processes.
+        settings: The settings.
+        clock: Returns the time in seconds, the same in all processes.
 
     Attributes:
-        everything: All rows.
-        data: Those that the search uses.
-        plan: How the search goes about it.
-        pilot: The quick model, where the time is limited.
+        all_data: All rows.
+        data: The rows that the search uses.
+        plan: The number of folds and rows of the search.
+        quick_model: The quick model; None without a time limit.
     """
 
-    def __init__(self, data: Data, kinds: Sequence[str], rules: Rules, clock: Clock = time.monotonic) -> None:
+    def __init__(self, data: Data, kinds: Sequence[str], settings: Settings, clock: Clock = time.monotonic) -> None:
         self._clock, self._began, self._until, self._end = clock, clock(), np.inf, np.inf
-        self.everything, self.target, self.rules, self._kinds = data, data.target, rules, list(kinds)
-        self.scorer = scorer_of(rules.metric, data.target)
+        self.all_data, self.target, self.settings, self._kinds = data, data.target, settings, list(kinds)
+        self.scorer = scorer_of(settings.scoring, data.target)
         self.baseline = baseline_of(self.scorer, data.target)
-        numbered = isinstance(rules.cv, (str, int, np.integer))
-        self._given = None if numbered else given_folds(rules.cv, self._labels(data), len(data))
-        self.pilot = None if rules.seconds is None else self._fly()
+        numbered = isinstance(settings.cv, (str, int, np.integer))
+        self._given = None if numbered else given_folds(settings.cv, self._labels(data), len(data))
+        self.quick_model = None if settings.seconds is None else self._fit_quick_model()
         self.plan = self._plan()
-        self.candidates = self._candidates()
-        self._lengths: list[float] = []  # of the last pulls
+        weighted = data.weights is not None
+        self.candidates = make_candidates(settings.families, self._kinds, data.target, self.plan, self.scorer, weighted)
+        self._lengths: list[float] = []  # durations of the last pulls
         self._open = contextlib.ExitStack()
         try:
             self.study = self._study(fingerprint(data.table, data.target.values, data.weights, self._given))
-            self.data = self._chosen(data)
+            self.data = self._sample(data)
             self.training = self._training(self.data)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Close the storage, and delete models that were kept in a temporary place."""
+        """Close the storage, and delete temporary models."""
         self._open.close()
 
     @staticmethod
     def _labels(data: Data) -> Any:
         return data.target.values if data.target.n_classes else None
 
-    def _fly(self) -> Pilot:
+    def _fit_quick_model(self) -> QuickModel:
         columns = width(self._kinds)
-        data = self.everything
-        return fly(data.table, self._kinds, data.target, self.scorer, columns, self.rules.seed or 0, self._clock)
+        data = self.all_data
+        return fit_quick_model(data.table, self._kinds, data.target, self.scorer, columns, self.settings.seed or 0, self._clock)
 
     def _plan(self) -> Plan:
-        """As it was when the study began; else as suits the table and the time."""
+        """The plan of a stored study; else one that fits the table and the time."""
         if (stored := self._stored_plan()) is not None:
             return stored
         if self._given is not None:
-            return Plan(len(self._given), len(self.everything))
-        folds = count_folds(self.rules.cv, len(self.everything))
-        if self.pilot is None or self.rules.seconds is None:
-            return Plan(folds, len(self.everything))
-        size = Size(len(self.everything), width(self._kinds), self.target.n_classes)
-        return plan_of(size, folds, self.rules.seconds, self.pilot.seconds_a_row, may_change=self.rules.cv == "auto")
+            return Plan(len(self._given), len(self.all_data))
+        folds = count_folds(self.settings.cv, len(self.all_data))
+        if self.quick_model is None or self.settings.seconds is None:
+            return Plan(folds, len(self.all_data))
+        size = Size(len(self.all_data), width(self._kinds), self.target.n_classes)
+        return plan_of(
+            size, folds, self.settings.seconds, self.quick_model.seconds_per_row, may_change=self.settings.cv == "auto"
+        )
 
     def _stored_plan(self) -> Plan | None:
-        """The plan of a study that is resumed; None of a new one."""
-        if self.rules.storage is None:
+        """The plan of a study that is resumed; None for a new study."""
+        if self.settings.storage is None:
             return None
         try:
-            with contextlib.closing(open_journal(os.fspath(self.rules.storage), self.rules.name, write=False)) as journal:
+            with contextlib.closing(open_journal(os.fspath(self.settings.storage), self.settings.name, write=False)) as journal:
                 origin = (journal.header or {}).get("origin") or {}
         except ManyarmsError:
             return None
         return Plan(origin["folds"], origin["rows"]) if {"folds", "rows"} <= set(origin) else None
 
-    def _candidates(self) -> dict[str, tuple[Family, Candidate]]:
-        """With folds a step is the whole of them; with a holdout, what a family's training can be cut into."""
-        rows = self.plan.rows - self.plan.rows // max(self.plan.folds, 5)
-        found = families(self.rules.families, classes=self.target.n_classes, rows=rows, columns=width(self._kinds))
-        found = {name: replace(family, estimator=self._knowing(family.estimator)) for name, family in found.items()}
-        probabilities = self.target.n_classes > 0 and needs_probabilities(self.scorer, self.target)
-        able = _able(found, probabilities, self.everything.weights is not None)
-        if self.plan.folds > 1:
-            return {name: (f, Candidate(f.estimator, _whole(f.resource), 1)) for name, f in able.items()}
-        return {name: (f, Candidate(f.estimator, f.resource, f.max_steps)) for name, f in able.items()}
-
-    def _knowing(self, pipeline: Any) -> Any:
-        """A pipeline that need not inspect the columns again for each fold."""
-        return clone(pipeline).set_params(prepare__kinds=self._kinds)
-
     def _study(self, data: str) -> Study:
-        """A new one, or one that is resumed."""
+        """A new study, or one that is resumed."""
         children = {
             name: AdaptiveMutantUCB(
                 family.space, max_steps=candidate.max_steps, initial=_INITIAL, stop_turned=not candidate.is_partial
             )
             for name, (family, candidate) in self.candidates.items()
         }
-        rules = self.rules
-        origin = {"data": data, "metric": str(rules.metric), "folds": self.plan.folds, "rows": self.plan.rows}
+        settings = self.settings
+        origin = {"data": data, "metric": str(settings.scoring), "folds": self.plan.folds, "rows": self.plan.rows}
         study = Study(
-            Cascade(children, ExtremeUCB(gamma=_GREED), budget=rules.steps, seed=rules.seed),
-            storage=rules.storage,
-            name=rules.name,
+            Cascade(children, ExtremeUCB(gamma=_GREED), budget=settings.steps, seed=settings.seed),
+            storage=settings.storage,
+            name=settings.name,
             checkpoints=Checkpoints(max_bytes=_DISK),
             origin=origin,
         )
         self._open.callback(study.close)
         for what, value in (study.header.get("origin") or {}).items():
             if origin.get(what) != value:
-                raise StudyMismatch(f"study {study.name!r} was begun with other {what}: use another storage or name")
+                setting = "scoring" if what == "metric" else what
+                raise StudyMismatch(
+                    f"Study {study.name!r} was started with other settings ({setting}). Use another storage or name.",
+                    setting=setting,
+                )
         return study
 
-    def _chosen(self, data: Data) -> Data:
-        """The rows that the search uses: all classes are among them."""
+    def _sample(self, data: Data) -> Data:
+        """The rows that the search uses. They include every class."""
         if self.plan.rows >= len(data):
             return data
         order, _ = row_order(self._labels(data), len(data), self.study.seed % 2**32)
@@ -223,31 +177,31 @@ class Contest:
 
     @cached_property
     def refitting(self) -> Training:
-        """Trains on all rows, for the end."""
-        return self.training if self.data is self.everything else self._training(self.everything, folds=[((), ())])
+        """Trains the final models on all rows."""
+        return self.training if self.data is self.all_data else self._training(self.all_data, folds=[((), ())])
 
     @property
     def _in_processes(self) -> bool:
         """Whether pulls run in other processes."""
         size = Size(self.plan.rows, width(self._kinds), self.target.n_classes)
-        return self.rules.workers > 1 or (self.rules.seconds is not None and is_apart(size, self.rules.seconds))
+        return self.settings.workers > 1 or (self.settings.seconds is not None and needs_process(size, self.settings.seconds))
 
     def run(self) -> None:
-        """Search until the time, or the steps, are spent: in all runs of it together."""
-        rules, study, timeout, runner = self.rules, self.study, None, None
-        if rules.seconds is not None:
-            reserve = _RETRAIN if self.plan.folds == 1 else _RESERVE if rules.ensemble else _RESERVE / 2
-            timeout = (1 - reserve) * rules.seconds - self._elapsed() - study.counts.seconds / rules.workers
+        """Search until the time or the steps are spent, over all runs together."""
+        settings, study, timeout, runner = self.settings, self.study, None, None
+        if settings.seconds is not None:
+            reserve = _RETRAIN if self.plan.folds == 1 else _RESERVE if settings.ensemble else _RESERVE / 2
+            timeout = (1 - reserve) * settings.seconds - self._elapsed() - study.counts.seconds / settings.workers
             if timeout <= 0:
                 return
             self._until = self._clock() + timeout
-            runner = self._limited(rules.seconds)
-        with contextlib.suppress(NoResult):  # then another model stands in
+            runner = self._limited(settings.seconds)
+        with contextlib.suppress(NoResult):  # the fallback model is used instead
             study.optimize(
                 self.training,
-                workers=rules.workers,
+                workers=settings.workers if runner is None else 1,  # otherwise the runner decides
                 timeout=timeout,
-                verbose=int(rules.progress),
+                verbose=int(settings.progress),
                 callbacks=[self._watch],
                 runner=runner,
                 finish=False,
@@ -256,37 +210,42 @@ class Contest:
             self._end = self._clock() + _ENDING
 
     def _limited(self, seconds: float) -> ProcessRunner | None:
-        """Give pulls a limit that they keep by themselves and, where they run in other processes, one that is kept for them."""
+        """Set the time limit of pulls. If they run in other processes, return a runner that kills them if they exceed it."""
         pull, late = max(_SHORTEST, _SHARE * seconds), self._until + max(_GRACE * seconds, _LEAST_GRACE)
         apart = self._in_processes
         self.training.limit = TimeLimit(pull, self._until, np.inf if apart else late, self._clock)
-        return ProcessRunner(self.rules.workers, _PATIENCE * pull + _MOMENT, until=late) if apart else None
+        return ProcessRunner(self.settings.workers, _PATIENCE * pull + _MOMENT, until=late) if apart else None
 
     def _watch(self, study: Study, outcome: Outcome) -> None:
-        """Stop where nothing works, or where another pull like the last ones would not end in time."""
+        """Stop if every pull fails, or if another pull like the last ones would not end in time."""
         self._lengths = [*self._lengths[1 - _LAST :], outcome.seconds]
         late = self._clock() + float(np.mean(self._lengths)) > self._until
         if late if study.counts.pulls else study.counts.failures >= _HOPELESS:
             study.stop()
 
     def left(self) -> float:
-        """Seconds that are left of the time for all."""
-        limit = np.inf if self.rules.seconds is None else self.rules.seconds - self._elapsed()
+        """Seconds left for everything."""
+        limit = np.inf if self.settings.seconds is None else self.settings.seconds - self._elapsed()
         return min(limit, self._end - self._clock())
 
-    def pace(self, seconds: float) -> Pace:
-        """So many seconds from now."""
-        return Pace(self._clock() + seconds, self._clock)
+    def deadline_in(self, seconds: float) -> Deadline:
+        """A deadline in this many seconds."""
+        return Deadline(self._clock() + seconds, self._clock)
 
     def _elapsed(self) -> float:
         return self._clock() - self._began
 
-    def standin(self) -> tuple[Member, float]:
-        """The model to use where none of the search was trained, and its score."""
-        pilot = self.pilot
-        if pilot is not None and pilot.member is not None and pilot.score is not None and pilot.score > self.baseline:
-            return pilot.member, pilot.score
-        return constant_member(self.target, self.everything.weights), self.baseline
+    def fallback(self) -> tuple[Member, float]:
+        """The model to use if the search has trained none, and its score."""
+        quick_model = self.quick_model
+        if (
+            quick_model is not None
+            and quick_model.member is not None
+            and quick_model.score is not None
+            and quick_model.score > self.baseline
+        ):
+            return quick_model.member, quick_model.score
+        return constant_member(self.target, self.all_data.weights), self.baseline
 
     def ranked(self) -> list[int]:
         """The arms with models, the best first."""
@@ -295,66 +254,14 @@ class Contest:
         return sorted(known, key=lambda id: (-(arms[id].best_reward or 0.0), id))
 
     def config(self, arm: int) -> Any:
-        """What the arm is: the name of its family, and its parameters."""
+        """The config of an arm: its family and its parameters."""
         return self.study.counts.arms[arm].arm.config
 
     @cached_property
     def results(self) -> dict[int, ArmResult]:
-        """What the journal says of each arm, once the contest is over."""
+        """The result of each arm in the journal, after the search."""
         return {result.arm: result for result in arm_results(self.study.journal.events())}
-
-    def leaderboard(self, weights: dict[int, float]) -> pd.DataFrame:
-        """A row for each arm, the best first, with its weight in the ensemble; without any, one for what stands in."""
-        if not self.ranked():
-            member, score = self.standin()
-            return pd.DataFrame([_row(1, member.family, [score], 1, 1, 0.0, member.arm, 1.0, {})])
-        rows = []
-        for rank, arm in enumerate(self.ranked(), 1):
-            family, result = self.config(arm)["algorithm"], self.results[arm]
-            scores = [score for name, score in result.told.items() if name.endswith("_test_score")]
-            steps, most = result.steps, self.candidates[family][1].max_steps
-            weight, config = weights.get(arm, 0.0), self.config(arm)["config"]
-            rows.append(_row(rank, family, scores, steps, most, result.seconds, arm, weight, config))
-        return pd.DataFrame(rows)
-
-
-def _row(
-    rank: int, family: str, scores: Sequence[float], steps: int, most: int, seconds: float, arm: int, weight: float, config: Any
-) -> dict[str, Any]:
-    """A row of the leaderboard."""
-    return {
-        "rank": rank,
-        "family": family,
-        "score": float(np.mean(scores)),
-        "std": float(np.std(scores)),
-        "steps": steps,
-        "max_steps": most,
-        "seconds": seconds,
-        "arm": arm,
-        "weight": weight,
-        "config": config,
-    }
 
 
 def _numbers(model: Any, X: Any) -> Any:
     return model.predict(X)
-
-
-def _whole(resource: str | None) -> str | None:
-    """By what a training that is not cut into slices can be cut short; rows, which begin again each time, need no name."""
-    return None if resource in ("n_samples", "partial_fit") else resource
-
-
-def _able(found: dict[str, Family], probabilities: bool, weights: bool) -> dict[str, Family]:
-    """The families that give probabilities and take weights, where that is needed."""
-    models = {name: family.estimator.steps[-1][1] for name, family in found.items()}
-    able = {
-        name: family
-        for name, family in found.items()
-        if (not probabilities or hasattr(models[name], "predict_proba"))
-        and (not weights or has_fit_parameter(models[name], "sample_weight"))
-    }
-    if not able:
-        lacking = "probabilities, which the metric needs," if probabilities else "sample weights"
-        raise ValueError(f"none of the families knows {lacking}: {', '.join(found)}")
-    return able

@@ -1,4 +1,4 @@
-"""What the columns of a table hold: numbers, categories, dates, text, or nothing of use."""
+"""The kinds of columns: how a column is stored, and what it holds for a model. Both are decided here and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,28 +10,46 @@ import pandas as pd
 
 from .conversions import dates, is_plain, looks_like_date, number_matrix, numbers, words_of
 
-NUMBER, CATEGORY, MANY, DATE, TEXT, NOTHING = "number", "category", "many categories", "date", "text", "nothing"
-"""The kinds of columns. Many categories are too many for a column each; of no use is a column that is always the same, or
-names its rows."""
+NUMBER, FLAG, TIME, TEXT = "number", "flag", "time", "text"
+"""How a column is stored, by its dtype. The first and the last are also what a column may hold."""
+
+CATEGORY, MANY, DATE, NOTHING = "category", "many categories", "date", "nothing"
+"""What else a column may hold. Many categories are too many to be one-hot encoded. A column of nothing is constant, empty, or
+only identifies the rows."""
 
 FEW = 20
-"""Categories with a column each."""
+"""The largest number of categories that are one-hot encoded."""
 
-_ROWS = 100_000  # that tell what a column holds
-_VALUES = 2_000  # distinct ones that are looked at closely
-_SURE = 0.95  # share of the values that must be numbers, or dates, for the column to be so
-_LONG = 200  # characters of a value that are looked at
-_WORDS = 3.0  # in a value of a column of text, on average
+_ROWS = 100_000  # inspected, at most
+_VALUES = 2_000  # distinct values that are parsed, at most
+_SURE = 0.95  # share of the values that must be numbers, or dates
+_LONG = 200  # characters of a value that are inspected
+_WORDS = 3.0  # words per value of a text column, on average
+
+
+def dtype_kind(dtype: Any) -> str:
+    """How a column of this type is stored: number, flag, time or text.
+
+    >>> import pandas as pd
+    >>> [dtype_kind(pd.Series(v).dtype) for v in ([1.5], [True], [pd.Timestamp(0)], ["a"])]
+    ['number', 'flag', 'time', 'text']
+    """
+    types = pd.api.types
+    if types.is_bool_dtype(dtype):
+        return FLAG
+    if types.is_numeric_dtype(dtype):
+        return NUMBER
+    return TIME if types.is_datetime64_any_dtype(dtype) else TEXT
 
 
 def as_table(X: Any) -> pd.DataFrame:
-    """The data as a table whose columns are numbered: names may be anything, and come twice."""
+    """The data as a table with numbered columns, because names may be of any type and occur twice."""
     if hasattr(X, "toarray"):  # sparse
         X = X.toarray()
     if not isinstance(X, pd.DataFrame):
         X = np.asarray(X)
         if X.ndim != 2:
-            raise ValueError(f"X must be a table, got an array of {X.ndim} dimensions. Reshape your data, if it is one column")
+            raise ValueError(f"X must have two dimensions, got {X.ndim}. Reshape your data if it is a single column.")
     if not X.shape[1]:
         raise ValueError(f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     if not len(X):
@@ -43,7 +61,7 @@ def as_table(X: Any) -> pd.DataFrame:
 
 
 def kinds_of(table: pd.DataFrame) -> list[str]:
-    """What each column of a table holds, by some of its rows where there are very many."""
+    """What each column of a table holds. Large tables are sampled."""
     some = table if len(table) <= _ROWS else table.sample(_ROWS, random_state=0)
     plain = np.array([is_plain(dtype) for dtype in some.dtypes])
     kinds = np.full(some.shape[1], NOTHING, dtype=object)
@@ -58,24 +76,26 @@ def kinds_of(table: pd.DataFrame) -> list[str]:
 
 
 def check_useful(kinds: Sequence[str]) -> None:
-    """Refuse columns of which none is of use."""
+    """Raise an error if no column can be used."""
     if all(kind == NOTHING for kind in kinds):
-        raise ValueError(f"none of the {len(kinds)} columns tells rows apart: they are empty, constant or row names")
+        raise ValueError(
+            f"None of the {len(kinds)} columns can be used to predict: each is empty, constant, or only identifies the rows."
+        )
 
 
 def kind_of_column(values: pd.Series) -> str:
-    """What a column holds. Categories of pandas stay categories, whatever they are called.
+    """What a column holds. A categorical dtype stays a category, even if its values look like numbers.
 
     >>> import pandas as pd
     >>> [kind_of_column(pd.Series(v)) for v in ([1, 2], ["a", "b", "a"], ["2024-01-05", "2024-02-01"], [None, None])]
     ['number', 'category', 'date', 'nothing']
     """
-    types, known = pd.api.types, values.dropna()
+    stored, known = dtype_kind(values.dtype), values.dropna()
     if isinstance(values.dtype, pd.CategoricalDtype):
         return _by_count(words_of(known))
-    if types.is_datetime64_any_dtype(values.dtype) or types.is_timedelta64_dtype(values.dtype):
+    if stored == TIME or pd.api.types.is_timedelta64_dtype(values.dtype):
         return DATE if known.nunique() > 1 else NOTHING
-    if types.is_numeric_dtype(values.dtype):
+    if stored in (NUMBER, FLAG):
         read = numbers(known)
         read = read[~np.isnan(read)]
         return NUMBER if len(read) and read.min() < read.max() else NOTHING
@@ -101,6 +121,6 @@ def _kind_of_words(words: Any) -> str:
 
 
 def _by_count(words: Any) -> str:
-    """Categories, by how many there are."""
+    """The kind of a categorical column, by its number of categories."""
     distinct = len(pd.unique(pd.Series(words, dtype=object)))
     return NOTHING if distinct < 2 else CATEGORY if distinct <= FEW else MANY

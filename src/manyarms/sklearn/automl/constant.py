@@ -1,4 +1,4 @@
-"""The model that there always is: it gives every row the same prediction."""
+"""A constant model, which is always available: it gives every row the same prediction."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .ensemble import Member
 from .targets import Target
 
 CONSTANT = "constant"
-"""The name of its family."""
+"""Name of its family."""
 
 NO_ARM = -1
-"""The number of its arm: it is none of the study's."""
+"""Arm id of models that are not arms of the study."""
 
 
 def constant_member(target: Target, weights: Any = None) -> Member:
-    """An ensemble of one model that predicts the shares of the classes, or the mean, whatever the row.
+    """An ensemble of one model that predicts the class frequencies or the mean.
 
     Args:
         target: What to predict.
@@ -29,13 +29,13 @@ def constant_member(target: Target, weights: Any = None) -> Member:
     """
     model = DummyClassifier(strategy="prior") if target.n_classes else DummyRegressor()
     model.fit(np.zeros((len(target.values), 1)), target.values, sample_weight=weights)
-    return Member(1.0, CONSTANT, NO_ARM, [Pipeline([("prepare", _Nothing()), ("model", model)])])
+    return Member(1.0, CONSTANT, NO_ARM, [Pipeline([("prepare", _NoColumns()), ("model", model)])])
 
 
-class _Nothing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Rows of which nothing is used but how many there are."""
+class _NoColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Ignores all columns; only the number of rows matters."""
 
-    def fit(self, X: Any, y: Any = None) -> _Nothing:
+    def fit(self, X: Any, y: Any = None) -> _NoColumns:
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:

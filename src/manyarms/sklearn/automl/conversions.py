@@ -1,4 +1,4 @@
-"""Columns of a table as numbers, times, words and text. No value raises an error: what cannot be converted is missing."""
+"""Convert columns to numbers, times, categories and text. Values that cannot be converted become missing; none is an error."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 MISSING = "(missing)"
 """The category of a missing value."""
 
-_HUGE = 1e15  # numbers beyond are replaced by it: their squares must stay finite
-_LONGEST_WORD, _LONGEST_TEXT = 1_000, 10_000  # characters of a category, and of a text, that are used
+_HUGE = 1e15  # larger numbers are clipped, so that their squares stay finite
+_LONGEST_WORD, _LONGEST_TEXT = 1_000, 10_000  # characters that are used
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _NUMBER = re.compile(r"\d+")
 _MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
@@ -23,18 +23,18 @@ _COMPACT_DATE = re.compile(r"\s*[12]\d{3}[01]\d[0-3]\dT\d{4}")
 
 
 def numbers(values: pd.Series) -> NDArray[np.float64]:
-    """The values as finite numbers; NaN for all others, including infinite ones."""
+    """The values as finite numbers; NaN for anything else, including infinity."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
     try:
         result = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError, OverflowError):  # lists, or whole numbers beyond any float
+    except (TypeError, ValueError, OverflowError):  # lists, or integers too large for a float
         result = np.array([_number(value) for value in values], dtype=float)
     return np.where(np.isfinite(result), np.clip(result, -_HUGE, _HUGE), np.nan)
 
 
 def number_matrix(table: pd.DataFrame) -> NDArray[np.float64]:
-    """All columns as finite numbers, as `numbers` gives them; plain ones at once, since a wide table has thousands."""
+    """All columns as finite numbers, as in `numbers`; NumPy columns all at once, because a wide table has thousands."""
     if not all(is_plain(dtype) for dtype in set(table.dtypes)):
         return np.column_stack([numbers(table[column]) for column in table])
     result = table.to_numpy(dtype=float)
@@ -42,7 +42,7 @@ def number_matrix(table: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def is_plain(dtype: Any) -> bool:
-    """Whether values of this type are numbers that NumPy knows."""
+    """Whether this is a numeric dtype of NumPy."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iufb"
 
 
@@ -56,7 +56,7 @@ def _number(value: Any) -> float:
 
 
 def looks_like_date(text: str) -> bool:
-    """Whether a text names a day or a month of a year, rather than a bare month, a range or a code.
+    """Whether a text is a date with a year, rather than a month, a range or a code.
 
     >>> [looks_like_date(text) for text in ("2024-01-05", "3 May 2021", "5/3/21", "May 2021")]
     [True, True, True, True]
@@ -69,9 +69,9 @@ def looks_like_date(text: str) -> bool:
 
 
 def dates(values: pd.Series) -> pd.Series:
-    """The values as times in UTC, to the second, without a time zone; missing where they are none.
+    """The values as times in UTC, rounded to seconds and without a time zone; missing if they are not dates.
 
-    A length of time becomes the time that long after 1970 began.
+    A duration becomes the time that long after the start of 1970.
     """
     if pd.api.types.is_timedelta64_dtype(values.dtype):
         return pd.Series(np.datetime64(0, "s") + values.to_numpy("timedelta64[s]"), index=values.index)
@@ -79,14 +79,14 @@ def dates(values: pd.Series) -> pd.Series:
         return _to_the_second(values)
     places, distinct = _factorized(values)
     times = _to_the_second(_parsed(pd.Series([_text(value) for value in distinct], dtype=object)))
-    known = np.append(times.to_numpy(), np.datetime64("NaT"))  # the place of a missing value is -1
+    known = np.append(times.to_numpy(), np.datetime64("NaT"))  # the code of a missing value is -1
     return pd.Series(known[places], index=values.index)
 
 
 def _parsed(texts: pd.Series) -> pd.Series:
-    """Texts as times: all in the format of the first, which is quick, and those that are not each by itself."""
+    """Parse texts as times: first all in the same format, which is fast; then the others one by one."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about days and months that could be the other way around
+        warnings.simplefilter("ignore")  # about ambiguous days and months
         times = pd.to_datetime(texts, errors="coerce", utc=True).astype("datetime64[us, UTC]")
         rest = times.isna() & texts.str.contains(r"\d", regex=True)
         if rest.any():
@@ -100,7 +100,7 @@ def _to_the_second(times: pd.Series) -> pd.Series:
 
 
 def date_parts(values: pd.Series) -> NDArray[np.float64]:
-    """A time in days, and its year, month, day, weekday and hour; NaN where there is none."""
+    """The time in days, and its year, month, day, weekday and hour; NaN if missing."""
     times = dates(values)
     missing = times.isna().to_numpy()
     days = np.where(missing, np.nan, times.to_numpy("datetime64[s]").astype(np.int64) / 86_400)
@@ -109,23 +109,23 @@ def date_parts(values: pd.Series) -> NDArray[np.float64]:
 
 
 def words_of(values: pd.Series) -> NDArray[Any]:
-    """Categories as text: 1, 1.0 and "1" are the same, and missing is one of them."""
+    """Categories as text: 1, 1.0 and "1" are the same, and missing is a category."""
     places, distinct = _factorized(values)
-    return np.array([*map(_word, distinct), MISSING], dtype=object)[places]  # the place of a missing value is -1
+    return np.array([*map(_word, distinct), MISSING], dtype=object)[places]  # the code of a missing value is -1
 
 
 def _factorized(values: pd.Series) -> tuple[NDArray[np.int64], Any]:
-    """The place of each value among the distinct ones, and these; values that cannot be compared are taken as text."""
+    """The code of each value and the distinct values. Values that cannot be hashed are converted to text."""
     try:
         return pd.factorize(values)
-    except TypeError:  # lists, say
+    except TypeError:  # for example, lists
         return pd.factorize(
             pd.Series([None if gone else _text(value) for value, gone in zip(values, values.isna(), strict=True)])
         )
 
 
 def texts_of(values: pd.Series) -> NDArray[Any]:
-    """Values as text, of which the beginning counts; empty where they are missing."""
+    """Values as text, truncated if long; empty if missing."""
     known = zip(values, values.isna(), strict=True)
     return np.array(["" if missing else _text(value)[:_LONGEST_TEXT] for value, missing in known], dtype=object)
 
@@ -138,5 +138,5 @@ def _word(value: Any) -> str:
 def _text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # an object of a class whose text cannot be made
+    except Exception:  # an object whose `__str__` fails
         return f"<{type(value).__name__}>"

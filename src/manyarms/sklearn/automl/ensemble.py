@@ -1,4 +1,4 @@
-"""Several models as one: which to take, how much of each, and what they say together."""
+"""Ensembles: selecting models and weights, and averaging their predictions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from scipy.special import log_softmax, softmax
 Array = NDArray[np.float64]
 
 
-def greedy_weights(
+def ensemble_weights(
     outputs: Sequence[Array], loss: Callable[[Array], float], rounds: int, is_late: Callable[[], bool] = lambda: False
 ) -> Array:
-    """The weights of an average of outputs: in each round the one that helps most is added once more (Caruana et al., 2004).
+    """The weights of an ensemble by greedy selection: each round adds the model that helps most (Caruana et al., 2004).
 
     Args:
-        outputs: what each model says of the same rows.
-        loss: of an average of them.
-        rounds: how many are added in all; the best average on the way is taken.
-        is_late: Whether to stop after the round that has begun.
+        outputs: The predictions of each model for the same rows.
+        loss: Returns the loss of an average of predictions.
+        rounds: Number of rounds. The best average of all rounds is used.
+        is_late: Returns whether to stop after the current round.
 
     >>> import numpy as np
     >>> target = np.array([1.0, 2.0, 3.0])
-    >>> greedy_weights([target + 1, target - 1, target + 5], lambda output: float(np.abs(output - target).sum()), 4)
+    >>> ensemble_weights([target + 1, target - 1, target + 5], lambda output: float(np.abs(output - target).sum()), 4)
     array([0.5, 0.5, 0. ])
     """
     counts = np.zeros((rounds, len(outputs)))
@@ -47,12 +47,12 @@ def greedy_weights(
 
 
 def class_scores(model: Any, X: Any, classes: int) -> tuple[Array, bool]:
-    """A number for each row and class, and whether they are probabilities or, for models without, the larger the likelier.
+    """A score for each row and class, and whether the scores are probabilities.
 
     Args:
-        model: Fitted, with the places of classes as its labels; it need not know all of them.
-        X: Rows, as prepared for the model.
-        classes: How many there are.
+        model: A fitted model whose labels are class indices. Some classes may be missing.
+        X: Rows prepared for the model.
+        classes: Number of classes.
     """
     if hasattr(model, "predict_proba"):
         return _spread(np.asarray(model.predict_proba(X), dtype=float), model.classes_, classes, 0.0), True
@@ -62,7 +62,7 @@ def class_scores(model: Any, X: Any, classes: int) -> tuple[Array, bool]:
 
 
 def _spread(scores: Array, known: Any, classes: int, missing: float) -> Array:
-    """The scores of the classes that a model knows, among those of all classes."""
+    """The scores for all classes, from those for the classes that a model knows."""
     if len(known) == classes:
         return scores
     result = np.full((len(scores), classes), missing)
@@ -70,11 +70,11 @@ def _spread(scores: Array, known: Any, classes: int, missing: float) -> Array:
     return result
 
 
-def sharpness(scores: Array, labels: NDArray[np.int64]) -> float:
-    """The factor that makes scores tell the classes of rows best, as probabilities: by the likelihood of what the rows are.
+def calibration_factor(scores: Array, labels: NDArray[np.int64]) -> float:
+    """The factor with which the softmax of the scores is the most likely, given the labels (temperature scaling).
 
     >>> import numpy as np
-    >>> round(sharpness(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), np.array([1, 0, 1])), 1)
+    >>> round(calibration_factor(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), np.array([1, 0, 1])), 1)
     0.7
     """
 
@@ -89,11 +89,11 @@ class Member:
     """A model of an ensemble: the average of the models of its folds.
 
     Args:
-        weight: of it in the ensemble.
-        family: its name.
-        arm: of the study.
-        models: fitted pipelines.
-        factor: that makes probabilities of its scores, where it has none.
+        weight: Its weight in the ensemble.
+        family: Name of its family.
+        arm: Id of its arm in the study.
+        models: Fitted pipelines.
+        factor: Calibration factor of its scores, if it predicts no probabilities.
     """
 
     weight: float
@@ -103,13 +103,13 @@ class Member:
     factor: float = 1.0
 
 
-def average(members: Sequence[Member], X: Any, say: Callable[[Any, Any, float], Array]) -> Array:
-    """What the members say together of the rows of X. What several of them prepare alike is prepared once.
+def average(members: Sequence[Member], X: Any, predict: Callable[[Any, Any, float], Array]) -> Array:
+    """The weighted average of the members' predictions. Members with the same preparation share the prepared rows.
 
     Args:
-        members: whose weights sum to 1.
-        X: a table.
-        say: called with a model, rows prepared for it, and its member's factor.
+        members: Members whose weights sum to 1.
+        X: A table.
+        predict: Called with a model, the rows prepared for it, and its calibration factor.
     """
     prepared: dict[int, Any] = {}
     total: Any = 0.0
@@ -118,11 +118,11 @@ def average(members: Sequence[Member], X: Any, say: Callable[[Any, Any, float], 
             prepare, model = pipeline.steps[0][1], pipeline.steps[-1][1]
             if id(prepare) not in prepared:
                 prepared[id(prepare)] = prepare.transform(X)
-            total = total + member.weight / len(member.models) * say(model, prepared[id(prepare)], member.factor)
+            total = total + member.weight / len(member.models) * predict(model, prepared[id(prepare)], member.factor)
     return np.asarray(total)
 
 
 def probabilities(model: Any, X: Any, classes: int, factor: float = 1.0) -> Array:
-    """Of the classes, by one model; of scores where it gives none."""
+    """Class probabilities of a model, computed from its scores if it predicts none."""
     scores, are_probabilities = class_scores(model, X, classes)
     return scores if are_probabilities else np.asarray(softmax(factor * scores, axis=1))

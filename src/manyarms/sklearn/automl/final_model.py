@@ -1,4 +1,4 @@
-"""The models that an Auto estimator ends up with: the best arm of its contest, or an ensemble of the best."""
+"""The final model of an Auto estimator: the best arm of its search, or an ensemble of the best arms."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ...errors import CheckpointLost
-from ..training.alarm import abandoned_at
-from ..training.pace import UNLIMITED
-from .auto_study import Contest
-from .ensemble import Array, Member, class_scores, greedy_weights, sharpness
-from .metrics import score_of
+from ..training.abort import aborted_at
+from ..training.time_limit import UNLIMITED
+from .auto_study import AutoStudy
+from .ensemble import Array, Member, calibration_factor, class_scores, ensemble_weights
+from .scoring import score_of
 
-_CONSIDERED = 40  # arms, the best ones
-_ROUNDS = 25  # of adding one of them
-_ENDING, _RETRAINING = 0.02, 0.15  # of the time that is left for what comes after choosing
-_LONGER = 1.5  # times as long as is predicted, at most, does it take to train on all rows
-_STEEPNESS = 1.2  # power of the number of rows that this grows with
-_FULL = 0.8  # of the time left that training on all rows may take before it is cut short
-_MOST_BYTES = 1 << 30  # of what all the models say
-_DOUBT = 0.5  # of the log loss in what an ensemble is chosen by: scores of few rows are mostly luck
+_CONSIDERED = 40  # best arms that may join the ensemble
+_ROUNDS = 25  # of ensemble selection
+_ENDING, _RETRAINING = 0.02, 0.15  # share of the time for what follows ensemble selection
+_LONGER = 1.5  # safety factor of the predicted time for retraining on all rows
+_STEEPNESS = 1.2  # exponent of that time in the number of rows
+_FULL = 0.8  # share of the time left after which retraining is cut short
+_MOST_BYTES = 1 << 30  # largest size of the predictions of all models
+_LOG_LOSS = 0.5  # weight of the log loss in ensemble selection, because scores of few rows are noisy
 
 
-class Lineup:
-    """Chooses among the arms of a contest by what their models say of the rows they were not trained on.
+class FinalModel:
+    """Selects an ensemble from the arms of a search, by their predictions for validation rows.
 
-    Where none could be trained, another model stands in.
+    If no arm was trained, the fallback model is used.
 
     Attributes:
-        members: the models, those with the largest weights first.
-        score: of all of them together, on those rows.
+        members: The models of the ensemble, by decreasing weight.
+        score: The score of the ensemble on the validation rows.
     """
 
-    def __init__(self, contest: Contest) -> None:
-        self._contest = contest
-        self._reserve = (_RETRAINING if contest.plan.folds == 1 else _ENDING) * (contest.rules.seconds or 0.0)
-        self._rows = np.concatenate([test for _, test in contest.training.folds])
-        found = self._found()
+    def __init__(self, search: AutoStudy) -> None:
+        self._search = search
+        self._reserve = (_RETRAINING if search.plan.folds == 1 else _ENDING) * (search.settings.seconds or 0.0)
+        self._rows = np.concatenate([test for _, test in search.training.folds])
+        found = self._trained_arms()
         if not found:
-            member, self.score = contest.standin()
+            member, self.score = search.fallback()
             self.members = [member]
             return
         outputs = [output for _, _, output, _ in found]
-        weights = greedy_weights(outputs, self._loss, _ROUNDS if len(found) > 1 else 1, self._is_late)
+        weights = ensemble_weights(outputs, self._loss, _ROUNDS if len(found) > 1 else 1, self._is_late)
         chosen = [found[i] for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
         self.score = self._score(np.tensordot(weights, np.array(outputs), axes=1))
         self.members = [
@@ -54,66 +54,68 @@ class Lineup:
             for weight, (arm, state, _, factor) in zip(-np.sort(-weights), chosen, strict=False)
         ]
 
-    def _found(self) -> list[tuple[int, Any, Array, float]]:
-        """Arms, their states, what they say, and the factors of that; as many as there is time for."""
-        contest, found = self._contest, list[tuple[int, Any, Array, float]]()
-        for arm in contest.ranked()[: _CONSIDERED if contest.rules.ensemble else 1]:
+    def _trained_arms(self) -> list[tuple[int, Any, Array, float]]:
+        """The best arms, with their states, predictions and calibration factors; as many as there is time for."""
+        search, found = self._search, list[tuple[int, Any, Array, float]]()
+        for arm in search.ranked()[: _CONSIDERED if search.settings.ensemble else 1]:
             if found and (self._is_late() or len(found) * found[0][2].nbytes > _MOST_BYTES):
                 break
             try:
-                state = contest.study.model(arm, contest.training)
+                state = search.study.model(arm, search.training)
             except CheckpointLost:
                 continue
-            found.append((arm, state, *self._said(arm, state)))
+            found.append((arm, state, *self._predictions(arm, state)))
         return found
 
     def _is_late(self) -> bool:
-        """Whether what is left of the time is needed for what comes after choosing."""
-        return self._contest.left() < self._reserve
+        """Whether the time left is needed for what follows ensemble selection."""
+        return self._search.left() < self._reserve
 
-    def _said(self, arm: int, state: Any) -> tuple[Array, float]:
-        """Probabilities or numbers for the rows held out, and the factor that made probabilities of scores."""
-        config, training = self._contest.config(arm), self._contest.training
-        if not self._contest.target.n_classes:
-            said = training.held_out(config, state, lambda model, X: model.predict(X))
-            return np.concatenate(said).astype(float), 1.0
-        told = training.held_out(config, state, partial(class_scores, classes=self._contest.target.n_classes))
-        scores = np.concatenate([part for part, _ in told])
-        if told[0][1]:
+    def _predictions(self, arm: int, state: Any) -> tuple[Array, float]:
+        """Predictions for the validation rows, and the factor that turned scores into probabilities."""
+        config, training = self._search.config(arm), self._search.training
+        if not self._search.target.n_classes:
+            numbers = training.held_out(config, state, lambda model, X: model.predict(X))
+            return np.concatenate(numbers).astype(float), 1.0
+        outputs = training.held_out(config, state, partial(class_scores, classes=self._search.target.n_classes))
+        scores = np.concatenate([part for part, _ in outputs])
+        if outputs[0][1]:
             return scores, 1.0
-        factor = sharpness(scores, self._truth())
+        factor = calibration_factor(scores, self._truth())
         return np.asarray(softmax(factor * scores, axis=1)), factor
 
     def _member(self, weight: float, arm: int, state: Any, factor: float) -> Member:
-        """Of folds, all their models; of a holdout, one that is trained on all rows, if there is time."""
-        contest, config = self._contest, self._contest.config(arm)
-        model = self._refitted(arm) if contest.plan.folds == 1 else None
-        models = contest.training.models(config, state) if model is None else [model]
+        """With cross-validation, the models of all folds; else one model retrained on all rows, if there is time."""
+        search, config = self._search, self._search.config(arm)
+        model = self._refitted(arm) if search.plan.folds == 1 else None
+        models = search.training.models(config, state) if model is None else [model]
         return Member(float(weight), config["algorithm"], arm, models, factor)
 
     def _refitted(self, arm: int) -> Any:
-        """The arm's model trained on all rows; None if that takes too long, or is interrupted."""
-        contest, result = self._contest, self._contest.results[arm]
-        growth = len(contest.everything) / max(1, len(contest.training.folds[0][0]))
-        left = contest.left()
+        """The arm's model retrained on all rows; None if that takes too long or is interrupted."""
+        search, result = self._search, self._search.results[arm]
+        growth = len(search.all_data) / max(1, len(search.training.folds[0][0]))
+        left = search.left()
         if left <= _LONGER * result.seconds * growth**_STEEPNESS:
             return None
-        pace, end = (UNLIMITED, UNLIMITED) if left == np.inf else (contest.pace(_FULL * left), contest.pace(left))
+        deadline, end = (
+            (UNLIMITED, UNLIMITED) if left == np.inf else (search.deadline_in(_FULL * left), search.deadline_in(left))
+        )
         try:
-            with abandoned_at(end.until, end.clock):
-                return contest.refitting.refit(contest.config(arm), result.steps, pace)
-        except KeyboardInterrupt:  # Ctrl-C, or the alarm
+            with aborted_at(end.until, end.clock):
+                return search.refitting.refit(search.config(arm), result.steps, deadline)
+        except KeyboardInterrupt:  # Ctrl-C, or the end of the time
             return None
 
     def _truth(self) -> NDArray[Any]:
-        return np.asarray(self._contest.data.target.values[self._rows])
+        return np.asarray(self._search.data.target.values[self._rows])
 
-    def _score(self, said: Array) -> float:
-        return score_of(said, self._contest.scorer, self._contest.data.target, self._rows)
+    def _score(self, predictions: Array) -> float:
+        return score_of(predictions, self._search.scorer, self._search.data.target, self._rows)
 
-    def _loss(self, said: Array) -> float:
-        """What is to be small: the score, negative, and for classes some of the log loss."""
-        if not self._contest.target.n_classes:
-            return -self._score(said)
-        likely = said[np.arange(len(said)), self._truth()] / said.sum(axis=1)
-        return -self._score(said) - _DOUBT * float(np.log(np.clip(likely, 1e-6, 1.0)).mean())
+    def _loss(self, predictions: Array) -> float:
+        """The loss of ensemble selection: the negative score and, for classes, some of the log loss."""
+        if not self._search.target.n_classes:
+            return -self._score(predictions)
+        likely = predictions[np.arange(len(predictions)), self._truth()] / predictions.sum(axis=1)
+        return -self._score(predictions) - _LOG_LOSS * float(np.log(np.clip(likely, 1e-6, 1.0)).mean())

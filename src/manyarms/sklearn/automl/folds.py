@@ -1,4 +1,4 @@
-"""Which rows are trained on and which are held out, by how many there are."""
+"""Cross-validation folds, depending on the number of rows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ... import checks
 Rows = NDArray[np.int64]
 
 _FOLDS = 5
-_ENOUGH_ROWS = 5_000  # beyond, one part held out tells enough
+_ENOUGH_ROWS = 5_000  # with more, a single validation set is enough
 _HELD_OUT = 0.2
-_MOST_HELD_OUT = 20_000  # rows that tell enough, however many there are
-_MOST_CELLS, _FEWEST = 5_000_000, 500  # probabilities of rows held out, at most, and rows that are held out in any case
+_MOST_HELD_OUT = 20_000  # rows in a validation set
+_MOST_CELLS, _FEWEST = 5_000_000, 500  # probabilities for the validation rows, at most, but at least this many rows
 
 
 def count_folds(cv: int | str, n: int) -> int:
-    """How many folds there are for so many rows; 1 is a holdout.
+    """The number of folds for n rows; 1 means a single validation set.
 
     >>> [count_folds("auto", n) for n in (100, 10_000)]
     [5, 1]
@@ -32,19 +32,20 @@ def count_folds(cv: int | str, n: int) -> int:
 
 
 def given_folds(cv: Any, labels: Rows | None, n: int) -> list[tuple[Rows, Rows]]:
-    """The folds that a splitter makes, or that are given themselves."""
+    """The folds of a scikit-learn splitter, or the given folds."""
     rows, targets = np.zeros((n, 1)), np.zeros(n) if labels is None else labels
     return list(check_cv(cv, targets, classifier=labels is not None).split(rows, targets))
 
 
 def make_folds(labels: Rows | None, n: int, folds: int, seed: int) -> list[tuple[Rows, Rows]]:
-    """Rows to train on and rows held out, for each fold; every class is among those to train on.
+    """For each fold, the rows to train on and the validation rows. Every class is among the rows to train on.
 
     Args:
-        labels: of the rows, for classification: each class is divided alike. A class of one row is never held out.
-        n: the number of rows.
-        folds: 1 for a holdout.
-        seed: of the division.
+        labels: Labels of the rows, by which folds are stratified; None for a regression. A class with a single row is
+            always trained on.
+        n: Number of rows.
+        folds: Number of folds; 1 for a single validation set.
+        seed: Random seed.
     """
     alone = np.array([], dtype=np.int64)
     rows = np.arange(n)
@@ -54,7 +55,7 @@ def make_folds(labels: Rows | None, n: int, folds: int, seed: int) -> list[tuple
     folds = min(folds, len(rows))
     some = None if labels is None else labels[rows]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class")  # it is trained on, and now and then held out
+        warnings.filterwarnings("ignore", "The least populated class")  # some folds then lack this class
         divided = list(_division(some, len(rows), folds, seed).split(rows, some))
     return [(np.concatenate([rows[train], alone]), rows[test]) for train, test in divided]
 
@@ -72,7 +73,7 @@ def _division(labels: Rows | None, n: int, folds: int, seed: int) -> Any:
 
 
 def held_out_rows(n: int, classes: int) -> int:
-    """How many of n rows are held out: a fifth, but no more than tell enough, and one of each class unless they are very many.
+    """The size of the validation set: a fifth of the rows within limits, and at least a row per class if possible.
 
     >>> held_out_rows(1_000, 2), held_out_rows(500_000, 2), held_out_rows(100_000, 1_000), held_out_rows(10, 4)
     (200, 20000, 5000, 4)

@@ -1,46 +1,46 @@
-"""What is unusual about a model that was found, in a line each."""
+"""Notes on what is unusual about a fitted model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...tables.names import listed
-from .auto_study import Contest
+from .auto_study import AutoStudy
 from .columns import NOTHING
 from .constant import CONSTANT
 from .ensemble import Member
+from .wording import listed
 
 
-def notes_on(contest: Contest, members: Sequence[Member], columns: Sequence[str]) -> list[str]:
-    """What to say of a search that has ended.
+def notes_on(search: AutoStudy, members: Sequence[Member], columns: Sequence[str]) -> list[str]:
+    """The notes on a finished search.
 
     Args:
-        contest: The search.
-        members: The models that were chosen.
-        columns: The names of the table's columns.
+        search: The search.
+        members: The models of the ensemble.
+        columns: The names of the columns.
     """
-    notes = [] if contest.ranked() else [_standing_in(contest, members[0])]
-    if contest.plan.rows < len(contest.everything):
-        notes.append(f"the search used {contest.plan.rows:,} of {len(contest.everything):,} rows, as many as suit its time")
+    notes = [] if search.ranked() else [_fallback_note(search, members[0])]
+    if search.plan.rows < len(search.all_data):
+        notes.append(f"The search used {search.plan.rows:,} of {len(search.all_data):,} rows, because its time is short.")
     demoted = {
         place: kinds
         for member in members
         for pipeline in member.models
         for place, kinds in getattr(pipeline[0], "demoted_", {}).items()
     }
-    for outcome, shown in (("left out", True), ("taken as categories", False)):
-        names = [columns[place] for place, (_, kind) in demoted.items() if (kind == NOTHING) == shown]
+    for outcome, dropped in (("dropped", True), ("treated as categories", False)):
+        names = [columns[place] for place, (_, kind) in demoted.items() if (kind == NOTHING) == dropped]
         if names:
-            notes.append(f"columns that could not be converted were {outcome}: {listed(names)}")
+            notes.append(f"Columns that could not be converted were {outcome}: {listed(names)}.")
     return notes
 
 
-def _standing_in(contest: Contest, member: Member) -> str:
-    """Why the model is none of the search's."""
-    counts = contest.study.counts
-    cause = "no pull ended in time"
+def _fallback_note(search: AutoStudy, member: Member) -> str:
+    """Why the fallback model is used."""
+    counts = search.study.counts
+    cause = "no pull finished in time"
     if counts.failures:
-        cause = f"all {counts.failures} pulls failed, most often: {counts.reasons.most_common(1)[0][0]}"
+        cause = f"all {counts.failures} pulls failed, most often with: {counts.reasons.most_common(1)[0][0]}"
     if member.family == CONSTANT:
-        return f"no model could be trained, so the prediction is the same for every row ({cause})"
-    return f"no model could be trained in the search, so a small tree of a few rows stands in ({cause})"
+        return f"No model could be trained, so the prediction is the same for every row ({cause})."
+    return f"No model could be trained in the search, so a small decision tree trained on a few rows is used ({cause})."

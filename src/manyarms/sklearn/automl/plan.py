@@ -1,4 +1,4 @@
-"""How a search goes about a table in the time it has: on how many rows, in how many folds, in which process."""
+"""The plan of a search for a table and a time: how many rows and folds, and whether pulls need their own process."""
 
 from __future__ import annotations
 
@@ -7,23 +7,34 @@ from dataclasses import dataclass
 
 from .columns import CATEGORY, DATE, FEW, MANY, NOTHING, NUMBER, TEXT
 
-_WIDTHS = {NUMBER: 1, DATE: 6, CATEGORY: FEW // 2, MANY: FEW, TEXT: FEW, NOTHING: 0}  # numbers that a column becomes, about
-_FOLDS_SHARE = 0.25  # of the time that a quick model may take in all folds; else there is a holdout
-_PULL_SHARE = 0.05  # of the time that a quick model may take on a holdout; else fewer rows are used
-_PREPARED_CELLS = 1 << 27  # in the rows that are used: a gigabyte
-_FEWEST, _FEWEST_OF_A_CLASS, _FEWEST_OF_ALL = 500, 5, 10_000  # rows that are used in any case, the last for very many classes
-_SMALL = 5_000_000  # cells, times the classes: beyond, no part of a training is sure to end soon
-_LONG = 20.0  # seconds of search for which it is worth while to start a process
+_WIDTHS = {
+    NUMBER: 1,
+    DATE: 6,
+    CATEGORY: FEW // 2,
+    MANY: FEW,
+    TEXT: FEW,
+    NOTHING: 0,
+}  # approximate number of columns after preparation
+_FOLDS_SHARE = 0.25  # share of the time for a quick model on all folds; if it takes longer, there is a single fold
+_PULL_SHARE = 0.05  # share of the time for a quick model on a single fold; if it takes longer, fewer rows are used
+_PREPARED_CELLS = 1 << 27  # in the prepared rows, at most: one gigabyte
+_FEWEST, _FEWEST_OF_A_CLASS, _FEWEST_OF_ALL = (
+    500,
+    5,
+    10_000,
+)  # smallest numbers of rows: in total, per class, and in total for very many classes
+_SMALL = 5_000_000  # cells times classes, up to which every slice of training is short
+_LONG = 20.0  # seconds of search, from which starting a process is worthwhile
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a problem is.
+    """The size of a problem.
 
     Args:
-        rows: Rows to learn from.
-        columns: Numbers that a row becomes.
-        classes: Classes to tell apart; 0 for a regression.
+        rows: Number of rows.
+        columns: Number of columns after preparation.
+        classes: Number of classes; 0 for a regression.
     """
 
     rows: int
@@ -32,17 +43,17 @@ class Size:
 
     @property
     def work(self) -> int:
-        """What a simple training on all rows takes, in no unit."""
+        """The relative cost of a simple training on all rows."""
         return self.rows * self.columns * max(1, self.classes)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the search goes about it.
+    """The plan of a search.
 
     Args:
-        folds: How many; 1 is a holdout.
-        rows: How many of them are used.
+        folds: Number of folds; 1 means a single validation set.
+        rows: Number of rows that are used.
     """
 
     folds: int
@@ -50,7 +61,7 @@ class Plan:
 
 
 def width(kinds: Sequence[str]) -> int:
-    """About how many numbers a row of columns of these kinds becomes.
+    """The approximate number of columns after preparation.
 
     >>> width(["number", "number", "category", "nothing"])
     12
@@ -58,37 +69,38 @@ def width(kinds: Sequence[str]) -> int:
     return max(1, sum(_WIDTHS[kind] for kind in kinds))
 
 
-def plan_of(size: Size, folds: int, seconds: float, seconds_a_row: float, may_change: bool = True) -> Plan:
-    """The plan for a search of this many seconds.
+def plan_of(size: Size, folds: int, seconds: float, seconds_per_row: float, may_change: bool = True) -> Plan:
+    """The plan for a search with a time limit.
 
     Args:
-        size: Of the problem.
-        folds: How many there would be without a limit.
-        seconds: What the search may take.
-        seconds_a_row: What a quick model takes, to prepare a row, to train and to score.
-        may_change: Whether the folds may become a holdout.
+        size: Size of the problem.
+        folds: Number of folds without a time limit.
+        seconds: Time of the search.
+        seconds_per_row: Time per row of a quick model to prepare, train and score.
+        may_change: Whether cross-validation may be replaced by a single validation set.
 
-    >>> plan_of(Size(rows=400, columns=10, classes=2), 5, seconds=5.0, seconds_a_row=1e-5)
+    >>> plan_of(Size(rows=400, columns=10, classes=2), 5, seconds=5.0, seconds_per_row=1e-5)
     Plan(folds=5, rows=400)
-    >>> plan_of(Size(rows=500_000, columns=10, classes=2), 1, seconds=5.0, seconds_a_row=2.5e-5)
+    >>> plan_of(Size(rows=500_000, columns=10, classes=2), 1, seconds=5.0, seconds_per_row=2.5e-5)
     Plan(folds=1, rows=10000)
-    >>> plan_of(Size(rows=500_000, columns=10, classes=2), 1, seconds=600.0, seconds_a_row=2e-5)
+    >>> plan_of(Size(rows=500_000, columns=10, classes=2), 1, seconds=600.0, seconds_per_row=2e-5)
     Plan(folds=1, rows=500000)
     """
-    if may_change and folds > 1 and folds * seconds_a_row * size.rows > _FOLDS_SHARE * seconds:
+    if may_change and folds > 1 and folds * seconds_per_row * size.rows > _FOLDS_SHARE * seconds:
         folds = 1
     share = _PULL_SHARE if folds == 1 else _FOLDS_SHARE / folds
-    rows = min(size.rows, share * seconds / max(seconds_a_row, 1e-12), _PREPARED_CELLS / size.columns)
-    if seconds < _LONG:  # too short to start a process for what could take long
+    rows = min(size.rows, share * seconds / max(seconds_per_row, 1e-12), _PREPARED_CELLS / size.columns)
+    if seconds < _LONG:  # too short for a separate process, so every slice must be short
         rows = min(rows, _SMALL / (size.columns * max(1, size.classes)))
     fewest = max(_FEWEST, min(_FEWEST_OF_A_CLASS * size.classes, max(_FEWEST_OF_ALL, size.classes)))
     return Plan(folds, min(size.rows, max(int(rows), fewest)))
 
 
-def is_apart(size: Size, seconds: float) -> bool:
-    """Whether pulls run in a process of their own, that can be ended: not where all of them surely end soon.
+def needs_process(size: Size, seconds: float) -> bool:
+    """Whether pulls need their own process, which can be killed: not if all of them are certainly short.
 
-    >>> is_apart(Size(1_000, 10, 2), 600.0), is_apart(Size(500_000, 10, 2), 600.0), is_apart(Size(500_000, 10, 2), 5.0)
+    >>> small, large = Size(1_000, 10, 2), Size(500_000, 10, 2)
+    >>> needs_process(small, 600.0), needs_process(large, 600.0), needs_process(large, 5.0)
     (False, True, False)
     """
     return seconds >= _LONG and size.work > _SMALL

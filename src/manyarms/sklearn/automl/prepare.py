@@ -1,4 +1,4 @@
-"""From a table of anything to numbers: missing values, categories, dates, text and scales."""
+"""Turn a table into numbers: missing values, categories, dates, text and scaling."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from sklearn.utils.validation import check_is_fitted
 from .columns import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of
 from .conversions import date_parts, number_matrix, texts_of, words_of
 
-_TOPICS = 20  # numbers that a text becomes
-_TERMS = 5_000  # words of a text that are looked at
-_TEXTS = 20_000  # rows that topics are learned from
-_CLASSES = 10  # with an average of their own for each category
-_FREQUENT = 50  # categories with a column each, where there are more classes
-_INSTEAD = {NUMBER: MANY, DATE: MANY, TEXT: MANY, CATEGORY: NOTHING, MANY: NOTHING}
-"""What a column is taken as if it cannot be converted as its kind."""
+_TOPICS = 20  # columns of a text
+_TERMS = 5_000  # size of the vocabulary of a text
+_TEXTS = 20_000  # rows from which topics are learned
+_CLASSES = 10  # largest number of classes for target encoding
+_FREQUENT = 50  # one-hot encoded categories, if there are more classes
+_FALLBACK_KIND = {NUMBER: MANY, DATE: MANY, TEXT: MANY, CATEGORY: NOTHING, MANY: NOTHING}
+"""The kind of a column that cannot be converted as its kind."""
 
 
 class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Makes a table of numbers of any table.
+    """Turns any table into numbers.
 
-    Numbers stay, infinite ones become missing; dates become a time and its parts; categories a column each, or, where they are
-    many, what the target is on average; text a few topics. Columns that never change, hold nothing, or only name the rows go.
+    Infinite numbers become missing. Dates become a time and its parts. Categories are one-hot encoded or, if there are many,
+    target encoded. Text becomes a few topics. Columns that are constant, empty, or only identify the rows are dropped.
 
     Args:
         scale: None, "standard", or "quantile" (to a normal distribution).
-        fill: put the median for missing numbers, and a column that tells so; else they stay NaN.
-        kinds: What each column holds, as `kinds_of` tells it; None means that the columns are inspected.
-        target_type: "continuous", "binary" or "multiclass"; "auto" takes floats as numbers, and anything else as classes.
-        random_state: of the topics and of the folds of averages.
+        fill: Whether to impute missing numbers by the median and add a column that marks them; else they stay NaN.
+        kinds: What each column holds, as returned by `kinds_of`. By default the columns are inspected.
+        target_type: "continuous", "binary" or "multiclass". With "auto", floats are numbers and anything else is a class.
+        random_state: Random seed of the topics and of the folds of the target encoding.
 
     Attributes:
-        kinds_: what each column was taken for.
-        demoted_: The kinds, before and after, of columns that could not be converted as the first, by place.
+        kinds_: The kind of each column.
+        demoted_: For columns that could not be converted as their kind, the kinds before and after, by position.
 
     >>> import pandas as pd
-    >>> Prepare().fit_transform(pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]}))
+    >>> Prepare().fit_transform(pd.DataFrame({"size": [1.0, None, 3.0], "color": ["red", "blue", "red"]}))
     array([[1., 0., 1.],
            [2., 1., 0.],
            [3., 0., 1.]])
@@ -66,12 +66,12 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Prepare:
-        """Learn the columns."""
+        """Learn from a table."""
         self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> NDArray[np.float64]:
-        """Learn the columns, and give the rows as numbers: averages of the target are those of other rows."""
+        """Learn from a table and transform it. The target encoding of a row is learned from other rows."""
         table = as_table(X)
         self.n_features_in_ = table.shape[1]
         self.kinds_ = kinds_of(table) if self.kinds is None else list(self.kinds)
@@ -87,7 +87,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return self._learn(table, y)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The rows as numbers."""
+        """Transform a table into numbers."""
         check_is_fitted(self, "transformer_")
         table = as_table(X)
         if table.shape[1] != self.n_features_in_:
@@ -97,7 +97,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return _finite(self.transformer_.transform(table))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """A name for each number, after the columns'."""
+        """Names of the output columns."""
         return np.asarray(self.transformer_.get_feature_names_out(), dtype=object)
 
     def _learn(self, table: Any, y: Any) -> NDArray[np.float64]:
@@ -106,10 +106,10 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _finite(self.transformer_.fit_transform(table, y))
 
     def _demote(self, table: Any, y: Any) -> bool:
-        """Take each column that cannot be converted as its kind as something simpler; whether there was one."""
+        """Give each column that cannot be converted a simpler kind; returns whether there was one."""
         for place, kind in enumerate(self.kinds_):
             while kind != NOTHING and not self._converts(table, place, kind, y):
-                kind = _INSTEAD[kind]
+                kind = _FALLBACK_KIND[kind]
             if kind != self.kinds_[place]:
                 self.demoted_[place] = (self.kinds_[place], kind)
                 self.kinds_[place] = kind
@@ -120,19 +120,19 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ColumnTransformer(self._steps([(place, kind)], y, len(table))).fit_transform(table, y)
         except MemoryError:
             raise
-        except Exception:  # whatever is in it
+        except Exception:  # anything, depending on the column
             return False
         return True
 
     def _steps(self, kinds: Any, y: Any, rows: int) -> list[tuple[str, Pipeline, Any]]:
-        """What is done with columns of these places and kinds."""
+        """The transformers for columns of these positions and kinds."""
         columns: dict[str, list[int]] = {kind: [] for kind in (NUMBER, CATEGORY, MANY, DATE, TEXT, NOTHING)}
         for place, kind in kinds:
             columns[kind].append(place)
         return [*self._numeric(columns, rows), *self._categorical(columns, y, rows), *self._texts(columns[TEXT])]
 
     def _numeric(self, columns: dict[str, list[int]], rows: int) -> list[tuple[str, Pipeline, list[int]]]:
-        """Numbers and dates, filled and scaled alike."""
+        """Numbers and dates, imputed and scaled."""
         reading = {NUMBER: _Reader(NUMBER), DATE: _Reader(DATE)}
         after: list[Any] = [SimpleImputer(strategy="median", add_indicator=True)] if self.fill else []
         if self.scale == "standard":
@@ -143,7 +143,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [(kind, make_pipeline(reader, *after), columns[kind]) for kind, reader in reading.items() if columns[kind]]
 
     def _categorical(self, columns: dict[str, list[int]], y: Any, rows: int) -> list[tuple[str, Pipeline, list[int]]]:
-        """A column for each category, or the averages of the target."""
+        """Categories, one-hot or target encoded."""
         steps = []
         if columns[CATEGORY]:
             each = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
@@ -153,7 +153,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return steps
 
     def _averages(self, y: Any, rows: int) -> list[Any]:
-        """The averages of the target by category; of many classes, which would be a column each, the frequent categories."""
+        """Target encoding. With many classes, which would be a column each, the frequent categories are one-hot encoded."""
         target_type = target_type_of(y) if self.target_type == "auto" else self.target_type
         if target_type == "multiclass" and len(np.unique(y)) > _CLASSES:
             return [OneHotEncoder(max_categories=_FREQUENT, handle_unknown="infrequent_if_exist", sparse_output=False)]
@@ -163,7 +163,11 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _texts(self, columns: list[int]) -> list[tuple[str, Pipeline, int]]:
         """The topics of each text."""
         return [
-            (f"{TEXT}{column}", make_pipeline(_Reader(TEXT), _Topics(self.random_state)), column)  # each with its own words
+            (
+                f"{TEXT}{column}",
+                make_pipeline(_Reader(TEXT), _Topics(self.random_state)),
+                column,
+            )  # each with its own vocabulary
             for column in columns
         ]
 
@@ -174,7 +178,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def target_type_of(y: Any) -> str:
-    """Whether a target is of numbers ("continuous") or of classes, by its type: whole floats are numbers too.
+    """The type of a target, as in scikit-learn, by its dtype: floats are continuous, even if they are whole numbers.
 
     >>> target_type_of([1.0, 2.0, 3.0]), target_type_of([1, 2, 3]), target_type_of(["a", "b"])
     ('continuous', 'multiclass', 'binary')
@@ -187,11 +191,11 @@ def target_type_of(y: Any) -> str:
 
 def _finite(rows: Any) -> NDArray[np.float64]:
     rows = np.asarray(rows, dtype=np.float64)
-    return np.asarray(np.clip(rows, -1e15, 1e15))  # squares of them must stay finite; NaN stays NaN
+    return np.asarray(np.clip(rows, -1e15, 1e15))  # so that squares stay finite; NaN stays NaN
 
 
 class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Reads columns as what they are: numbers, parts of dates, words, text."""
+    """Converts columns to numbers, parts of dates, categories or text."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -214,7 +218,7 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _Topics(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A few directions in which texts differ most, learned from some of them; fewer where there are fewer words."""
+    """Topics: the main components of the word counts of a text column, learned from a sample."""
 
     def __init__(self, random_state: int | None) -> None:
         self.random_state = random_state

@@ -1,4 +1,4 @@
-"""A quick model on a few rows: tells what the others will cost, and stands in where none of them can be trained."""
+"""A quick model on a few rows: it shows how fast training is, and is the fallback if no other model can be trained."""
 
 from __future__ import annotations
 
@@ -12,44 +12,46 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ..training.fitting import row_order
-from ..training.pace import Clock, first_rows
+from ..training.time_limit import Clock, first_rows
 from .constant import NO_ARM
 from .ensemble import Member, probabilities
-from .metrics import score_of
 from .prepare import Prepare
+from .scoring import score_of
 from .targets import Target
 
-_DEPTH = 8  # of its tree
+_DEPTH = 8  # of the tree
 
 
 @dataclass(frozen=True, slots=True)
-class Pilot:
-    """The result of the pilot.
+class QuickModel:
+    """A quick model, and what it showed.
 
     Args:
-        seconds_a_row: What it took to prepare a row, to train and to predict.
-        member: The model as an ensemble of one; None if it could not be trained.
-        score: Of the model, on rows that it was not trained on; None without any.
-        demoted: The kinds, before and after, of columns that could not be converted, by place.
+        seconds_per_row: Time per row to prepare, train and predict.
+        member: The model, as an ensemble of one; None if it could not be trained.
+        score: Its score on rows that it was not trained on; None if there are none.
+        demoted: For columns that could not be converted, the kinds before and after, by position.
     """
 
-    seconds_a_row: float
+    seconds_per_row: float
     member: Member | None
     score: float | None
     demoted: dict[int, tuple[str, str]]
 
 
-def fly(table: pd.DataFrame, kinds: Sequence[str], target: Target, scorer: Any, columns: int, seed: int, clock: Clock) -> Pilot:
-    """Train a small tree on a few of the rows, and judge it on a few others.
+def fit_quick_model(
+    table: pd.DataFrame, kinds: Sequence[str], target: Target, scorer: Any, columns: int, seed: int, clock: Clock
+) -> QuickModel:
+    """Train a small tree on a few rows, and score it on a few others.
 
     Args:
         table: The rows.
         kinds: What each column holds.
         target: What to predict.
-        scorer: Of the predictions.
-        columns: About how many numbers a row becomes.
+        scorer: Scorer of the predictions.
+        columns: Approximate number of columns after preparation.
         seed: Random seed of the choice of rows.
-        clock: Gives the time in seconds.
+        clock: Returns the time in seconds.
     """
     n = len(table)
     order, _ = row_order(target.values if target.n_classes else None, n, seed)
@@ -61,25 +63,25 @@ def fly(table: pd.DataFrame, kinds: Sequence[str], target: Target, scorer: Any, 
     began = clock()
     try:
         pipeline.fit(table.iloc[rows], target.values[rows])
-        said = _said(pipeline, table.iloc[others], target)
+        predictions = _predictions(pipeline, table.iloc[others], target)
     except MemoryError:
         raise
-    except Exception:  # whatever is in the table
-        return Pilot((clock() - began) / some, None, None, {})
-    seconds_a_row = (clock() - began) / (some + len(others))
-    score = _score(said, scorer, target, others)
-    return Pilot(seconds_a_row, Member(1.0, "tree", NO_ARM, [pipeline]), score, pipeline[0].demoted_)
+    except Exception:  # anything, depending on the table
+        return QuickModel((clock() - began) / some, None, None, {})
+    seconds_per_row = (clock() - began) / (some + len(others))
+    score = _score(predictions, scorer, target, others)
+    return QuickModel(seconds_per_row, Member(1.0, "tree", NO_ARM, [pipeline]), score, pipeline[0].demoted_)
 
 
-def _said(pipeline: Pipeline, rows: pd.DataFrame, target: Target) -> Any:
-    """The probabilities of the classes, or the numbers, for these rows."""
+def _predictions(pipeline: Pipeline, rows: pd.DataFrame, target: Target) -> Any:
+    """Class probabilities or numbers for these rows."""
     prepared, model = pipeline[0].transform(rows), pipeline[-1]
     return probabilities(model, prepared, target.n_classes) if target.n_classes else model.predict(prepared)
 
 
-def _score(said: Any, scorer: Any, target: Target, rows: Any) -> float | None:
+def _score(predictions: Any, scorer: Any, target: Target, rows: Any) -> float | None:
     try:
-        score = score_of(np.asarray(said), scorer, target, rows)
-    except ValueError:  # a class is missing among these rows, say
+        score = score_of(np.asarray(predictions), scorer, target, rows)
+    except ValueError:  # for example, a class is missing in these rows
         return None
     return score if np.isfinite(score) else None

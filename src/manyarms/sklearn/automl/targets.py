@@ -1,4 +1,4 @@
-"""What is to be foretold: checked, and as numbers."""
+"""The target, checked and encoded as numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from ...tables.task import CLASSIFICATION, REGRESSION, are_few
+from .task import CLASSIFICATION, REGRESSION, are_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Target:
     """A target that can be learned.
 
     Args:
-        values: a number for each row; for classes, their place among the classes.
-        classes: in order; None for numbers.
+        values: A number for each row; for a classification, the index of the class.
+        classes: The sorted classes; None for a regression.
     """
 
     values: NDArray[Any]
@@ -27,22 +27,22 @@ class Target:
 
     @property
     def n_classes(self) -> int:
-        """How many there are; 0 for numbers."""
+        """Number of classes; 0 for a regression."""
         return 0 if self.classes is None else len(self.classes)
 
     @property
     def task(self) -> str:
-        """Whether classes or numbers are to be predicted."""
+        """ "classification" or "regression"."""
         return CLASSIFICATION if self.n_classes else REGRESSION
 
     @property
     def target_type(self) -> str:
-        """As scikit-learn names it."""
+        """The type of the target in scikit-learn."""
         return target_type(self.n_classes)
 
 
 def target_type(classes: int) -> str:
-    """As scikit-learn names the target of so many classes; 0 stands for numbers.
+    """The type of a target in scikit-learn, by its number of classes; 0 means a regression.
 
     >>> [target_type(classes) for classes in (0, 2, 3)]
     ['continuous', 'binary', 'multiclass']
@@ -51,7 +51,7 @@ def target_type(classes: int) -> str:
 
 
 def class_target(y: Any) -> Target:
-    """Classes as whole numbers; refuses what cannot be learned.
+    """Classes as indices; an error if they cannot be learned.
 
     >>> class_target(["no", "yes", "no"]).values
     array([0, 1, 0])
@@ -59,16 +59,16 @@ def class_target(y: Any) -> Target:
     values = _column(y)
     classes, places, counts = _numbered(_comparable(values))
     if len(classes) == 1:
-        raise ValueError(f"y must have at least two classes, got {classes[0]!r} in all {len(values)} rows")
-    if np.issubdtype(values.dtype, np.floating) and (values % 1 != 0).any() and not are_few(len(classes), len(values)):
-        raise ValueError(f"Unknown label type: continuous numbers, such as {values[values % 1 != 0][0]}: is it a regression?")
+        raise ValueError(f"y must have at least two classes, got only {classes[0]!r} in {len(values)} rows")
+    if np.issubdtype(values.dtype, np.floating) and (values % 1 != 0).any() and not are_classes(len(classes), len(values)):
+        raise ValueError(f"Unknown label type: continuous numbers, such as {values[values % 1 != 0][0]}. Is it a regression?")
     if counts.max() == 1:
-        raise ValueError(f"y has {len(classes)} classes of one row each, so nothing can be learned: is it a regression?")
+        raise ValueError(f"y has {len(classes)} classes with one row each, so nothing can be learned. Is it a regression?")
     return Target(places.astype(np.int64), classes)
 
 
 def number_target(y: Any) -> Target:
-    """Finite numbers; refuses what cannot be learned.
+    """Finite numbers; an error if they cannot be learned.
 
     >>> number_target([1, 2.5]).values
     array([1. , 2.5])
@@ -78,21 +78,21 @@ def number_target(y: Any) -> Target:
         values = np.asarray(column, dtype=float)
     except (TypeError, ValueError):
         wrong = next(value for value in column if not _is_number(value))
-        raise ValueError(f"y must be numbers for a regression, got {wrong!r}: is it a classification?") from None
+        raise ValueError(f"y must be numbers for a regression, got {wrong!r}. Is it a classification?") from None
     if not np.isfinite(values).all():
-        raise ValueError(f"y must be finite numbers, got {(~np.isfinite(values)).sum()} that are not, of {len(values)}")
+        raise ValueError(f"y must be finite, got {(~np.isfinite(values)).sum()} infinite values in {len(values)} rows")
     if len(np.unique(values)) == 1:
-        raise ValueError(f"y must vary, got {values[0]} in all {len(values)} rows")
+        raise ValueError(f"y must not be constant, got {values[0]} in all {len(values)} rows")
     return Target(values)
 
 
 def _column(y: Any) -> NDArray[Any]:
-    """One value a row, none of them missing."""
+    """One value per row, without missing values."""
     if y is None:
-        raise ValueError("a fit requires y to be passed, but the target y is None")
+        raise ValueError("fit requires y to be passed, but the target y is None")
     values = column_or_1d(y, warn=True)
     if missing := int(pd.isna(values).sum()):
-        raise ValueError(f"y is missing in {missing} of {len(values)} rows (NaN or None): leave these rows out")
+        raise ValueError(f"y is missing in {missing} of {len(values)} rows (NaN or None). Drop these rows first.")
     if len(values) < 2:
         raise ValueError(f"X and y must have at least 2 rows, got n_samples={len(values)}")
     if np.iscomplexobj(values):
@@ -101,7 +101,7 @@ def _column(y: Any) -> NDArray[Any]:
 
 
 def _comparable(values: NDArray[Any]) -> NDArray[Any]:
-    """Labels that can be put in order: mixed ones as text."""
+    """Labels that can be sorted; mixed types are converted to text."""
     try:
         np.unique(pd.unique(values))
     except TypeError:
@@ -110,7 +110,7 @@ def _comparable(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """The classes in order, the place of each value among them, and how often each comes: without sorting all values."""
+    """The sorted classes, the index of each value, and the number of rows per class, without sorting all values."""
     places, found = pd.factorize(values)
     order = np.argsort(found, kind="stable")
     ranks = np.empty(len(found), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a search offers of the estimators it searches: their methods, where all of them, or the fitted one, have them."""
+"""Methods that a search delegates to its best estimator, or before fitting exist if all its estimators have them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def estimators_of(search: Any) -> dict[str, Any]:
-    """The estimators of a search by name; a single one has none."""
+    """The estimators of a search by name; the name of a single estimator is empty."""
     if isinstance(search.estimator, Mapping):
         return {name: given[0] for name, given in search.estimator.items()}
     return {"": search.estimator}
@@ -19,35 +19,35 @@ def estimators_of(search: Any) -> dict[str, Any]:
 def _has(name: str) -> Callable[[Any], bool]:
     def check(search: Any) -> bool:
         if not search.refit:
-            raise AttributeError(f"{name} needs a model that is trained on all rows, but refit is {search.refit!r}")
+            raise AttributeError(f"{name} needs a refitted model, but refit is {search.refit!r}")
         models = [search.best_estimator_] if hasattr(search, "best_estimator_") else estimators_of(search).values()
         for model in models:
-            getattr(model, name)  # its own AttributeError says most
+            getattr(model, name)  # its own AttributeError is the most helpful one
         return True
 
     return check
 
 
-def _offered(name: str, text: str) -> Any:
-    """A method of the fitted model, there if it has it."""
+def _delegated(name: str, text: str) -> Any:
+    """A method that exists if the fitted model has it."""
 
     def method(self: Any, X: Any) -> Any:
         check_is_fitted(self)
         return getattr(self.best_estimator_, name)(X)
 
     method.__name__ = name
-    method.__qualname__ = f"Offered.{name}"
+    method.__qualname__ = f"DelegatedMethods.{name}"
     method.__doc__ = text
     return available_if(_has(name))(method)
 
 
-class Offered:
-    """The methods of the best estimator."""
+class DelegatedMethods:
+    """The methods that are delegated to the best estimator."""
 
-    predict = _offered("predict", "Labels or numbers, by the best estimator.")
-    predict_proba = _offered("predict_proba", "Probabilities of the classes, by the best estimator.")
-    predict_log_proba = _offered("predict_log_proba", "Their logarithms, by the best estimator.")
-    decision_function = _offered("decision_function", "How far the rows lie from the border of the classes.")
-    score_samples = _offered("score_samples", "How usual the rows are, by the best estimator.")
-    transform = _offered("transform", "The rows, transformed by the best estimator.")
-    inverse_transform = _offered("inverse_transform", "Transformed rows, as they were before.")
+    predict = _delegated("predict", "Predictions of the best estimator.")
+    predict_proba = _delegated("predict_proba", "Class probabilities of the best estimator.")
+    predict_log_proba = _delegated("predict_log_proba", "Logarithms of the class probabilities of the best estimator.")
+    decision_function = _delegated("decision_function", "Decision function of the best estimator.")
+    score_samples = _delegated("score_samples", "Sample scores of the best estimator.")
+    transform = _delegated("transform", "Rows transformed by the best estimator.")
+    inverse_transform = _delegated("inverse_transform", "Inverse transform of the best estimator.")

@@ -1,4 +1,4 @@
-"""What a search does about fits that fail."""
+"""How a search handles fits that fail."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...study.counts import Counts
 
 
 class FitsFailed(NoResult, ValueError):
-    """Every pull failed: there is nothing to choose from. Also the `ValueError` that scikit-learn's searches raise then."""
+    """Every pull failed. It is also a `ValueError`, as scikit-learn's searches raise."""
 
 
 class FirstError:
-    """A training whose first failure ends the study, and is raised.
+    """Stops a study at the first failed pull, and raises its error.
 
     Args:
-        training: the function of the study.
+        training: The training function of the study.
     """
 
     def __init__(self, training: Any) -> None:
@@ -36,14 +36,14 @@ class FirstError:
             self._error = error
             raise
 
-    def look(self, study: Any, outcome: Outcome) -> None:
-        """Called with each outcome: stops the study at the first that failed."""
+    def stop_at_failure(self, study: Any, outcome: Outcome) -> None:
+        """A callback of the study: stops it at the first failed outcome."""
         if outcome.reward is None and self._outcome is None:
             self._outcome = outcome
             study.stop()
 
     def raise_it(self) -> None:
-        """The error itself or, where it happened in a worker process, one like it; nothing if there was none."""
+        """Raise the error, or a similar one if it happened in a worker process. Does nothing if there was none."""
         if self._error is not None:
             raise self._error
         if self._outcome is None:
@@ -60,18 +60,18 @@ class FirstError:
 def _made(kind: Any, text: str) -> Exception:
     try:
         error: Exception = kind(text)
-    except TypeError:  # one that is made of more than a text
+    except TypeError:  # an exception that needs more arguments
         return ManyarmsError(f"{kind.__name__}: {text}")
     return error
 
 
-def warn_of(counts: Counts, error_score: Any) -> None:
-    """Say how many pulls failed, and why most of them did."""
+def warn_about_failures(counts: Counts, error_score: Any) -> None:
+    """Warn about failed pulls, with the most frequent reason."""
     if counts.failures:
         reason, times = counts.reasons.most_common(1)[0]
         warnings.warn(
-            f"{counts.failures} of {counts.failures + counts.pulls} pulls failed; their arms have the score {error_score}. "
-            f'Most often ({times} times): {reason}. error_score="raise" ends the search at the first.',
+            f"{counts.failures} of {counts.failures + counts.pulls} pulls failed; their arms get the score {error_score}. "
+            f'Most frequent reason ({times} times): {reason}. Use error_score="raise" to stop at the first failure.',
             FitFailedWarning,
-            stacklevel=5,  # where `fit` is called
+            stacklevel=5,  # the call of `fit`
         )

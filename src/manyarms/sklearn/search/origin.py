@@ -1,4 +1,4 @@
-"""What a stored search was made with, beside its space and strategy: it is gone on with under the same only."""
+"""The data and settings of a stored search besides its space and strategy. It is only resumed if they are the same."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...study.fingerprint import fingerprint
 from ...study.view import StudyView
 from ..training.training import Training
 
-_LONG = 2_000  # letters; beyond, a fingerprint tells as much
+_LONG = 2_000  # characters, beyond which a fingerprint is stored instead
 
 
 def origin_of(training: Training, scoring: Any) -> dict[str, Any]:
-    """What the study of a search is to be known by.
+    """The data and settings of a search, to be stored in the header of its study.
 
     Args:
-        training: with the data, the folds and the estimators.
-        scoring: as it was given.
+        training: Holds the data, the folds and the estimators.
+        scoring: The argument of the search.
     """
     candidates = training.candidates if isinstance(training.candidates, Mapping) else {"": training.candidates}
     models = {name: [_text(candidate.estimator), candidate.resource] for name, candidate in candidates.items()}
@@ -35,17 +35,18 @@ def origin_of(training: Training, scoring: Any) -> dict[str, Any]:
 
 
 def check_same_origin(study: StudyView, origin: Mapping[str, Any] | None) -> None:
-    """Refuse to go on with a study that was made with something else."""
+    """Raise an error if a stored study had other data or settings."""
     before = study.header.get("origin") or {}
     for what, value in (origin or {}).items():
         if before.get(what) != value:
             raise StudyMismatch(
-                f"study {study.name!r} was made with other {what}: give what it was made with to go on with it, "
-                "or another name to begin a new study"
+                f"Study {study.name!r} was made with other settings ({what}). Use the same settings to resume it, or another "
+                "name to start a new study.",
+                setting=what,
             )
 
 
 def _text(part: Any) -> str:
-    """How something is written, in full; without addresses, which differ from run to run."""
+    """The full `repr`, without memory addresses, which differ between runs."""
     text = part.__repr__(N_CHAR_MAX=10**6) if hasattr(part, "get_params") else repr(part)
     return re.sub(r" at 0x[0-9a-f]+", "", text)

@@ -1,4 +1,4 @@
-"""What is searched of an estimator: a space of JSON configs, and the parameters that each of them stands for."""
+"""The search space of an estimator: a space of JSON configs, and the parameters that each config stands for."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from sklearn.base import clone
 from ...spaces import Choice, Constant, Float, Int, Joint, Space, choice_of, from_scipy
 from ...spaces.parameters import plain
 
-_TAIL = 1e-4  # of a distribution, at either end, that is left out: there may be infinity
+_TAIL = 1e-4  # probability that is cut off at both ends of a distribution, where values may be infinite
 
 
-class Searched(Protocol):
-    """What is searched: the space, and what its configs mean."""
+class SearchSpace(Protocol):
+    """A space, and the parameters of its configs."""
 
     @property
     def space(self) -> Any:
-        """Makes the configs."""
+        """The space of configs."""
 
     def params(self, config: Any) -> dict[str, Any]:
-        """The parameters of a config, as `set_params` takes them."""
+        """The parameters of a config, for `set_params`."""
 
 
-def searched(space: Any) -> Searched:
-    """What is searched, from all that may be given.
+def search_space(space: Any) -> SearchSpace:
+    """The search space for any argument that a search accepts.
 
     Args:
-        space: a `Space`, or anything with `sample` and `mutate` whose configs are dicts of parameters; or what
-            `RandomizedSearchCV` takes, a dict of lists and distributions or a list of such dicts; None for nothing.
+        space: A `Space`, or anything with `sample` and `mutate` whose configs are dicts of parameters. Or, as for
+            `RandomizedSearchCV`, a dict of lists and distributions, or a list of such dicts. None searches nothing.
 
-    >>> found = searched({"tol": [1e-4, 1e-3, 1e-2], "ngram_range": [(1, 1), (1, 2)]})
+    >>> found = search_space({"tol": [1e-4, 1e-3, 1e-2], "ngram_range": [(1, 1), (1, 2)]})
     >>> found.space
     Space(tol=Choice(0.0001, 0.001, 0.01, ordered=True), ngram_range=Choice('(1, 1)', '(1, 2)'))
     >>> found.params({"tol": 1e-4, "ngram_range": "(1, 2)"})
@@ -48,19 +48,19 @@ def searched(space: Any) -> Searched:
         parts = tuple(map(_from_dict, space))
         return parts[0] if len(parts) == 1 else Alternatives(parts)
     if not callable(getattr(space, "sample", None)) or not callable(getattr(space, "mutate", None)):
-        raise TypeError(f"space must be a Space, a dict of names to lists and distributions, or a list of such, got {space!r}")
+        raise TypeError(f"space must be a Space, a dict of lists and distributions, or a list of such dicts, got {space!r}")
     return Plain(space)
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A space of parameters. Where a value of it only stands for the real one, `meanings` gives that."""
+    """A space of parameters. `meanings` maps values that only stand for the real ones."""
 
     space: Any
     meanings: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     def params(self, config: Any) -> dict[str, Any]:
-        """The parameters: those of nested spaces beside the others."""
+        """The parameters, with those of nested spaces flattened."""
         found = flattened(self.space, config) if isinstance(self.space, Space) else dict(config)
         return {name: self.meanings[name](value) if name in self.meanings else value for name, value in found.items()}
 
@@ -74,13 +74,13 @@ class Alternatives:
         self.space = Space(**{"": Choice(list(numbered))})
 
     def params(self, config: Any) -> dict[str, Any]:
-        """The parameters, by the space they are of."""
+        """The parameters of the chosen space."""
         inner = dict(config[""])
         return self.parts[inner.pop("")].params(inner)
 
 
 def flattened(space: Space, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a config, those of nested spaces beside the others.
+    """The values of a config, with those of nested spaces flattened.
 
     >>> solver = Choice("lbfgs", Space(solver="sgd", momentum=Float(0, 1)))
     >>> flattened(Space(alpha=Float(0, 1), solver=solver), {"alpha": 0.1, "solver": {"solver": "sgd", "momentum": 0.9}})
@@ -96,7 +96,7 @@ def flattened(space: Space, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def n_configs(space: Any) -> float:
-    """How many configs a space has; infinity where they cannot be counted.
+    """The number of configs in a space; infinity if they cannot be counted.
 
     >>> n_configs(Space(depth=Int(1, 3), criterion=Choice("gini", "entropy")))
     6
@@ -116,7 +116,7 @@ def _from_dict(given: Mapping[str, Any]) -> Plain:
     parameters, meanings = {}, {}
     for name, values in given.items():
         if not isinstance(name, str):
-            raise TypeError(f"space must have text for names, got {name!r}")
+            raise TypeError(f"space must have strings as names, got {name!r}")
         try:
             parameters[name], meaning = _parameter(values)
         except (TypeError, ValueError) as error:
@@ -127,7 +127,7 @@ def _from_dict(given: Mapping[str, Any]) -> Plain:
 
 
 def _parameter(values: Any) -> tuple[Any, Callable[[Any], Any] | None]:
-    """A parameter of a space, and what its values mean if not themselves."""
+    """A parameter of a space, and the meaning of its values if they are not the values themselves."""
     if isinstance(values, (Float, Int, Choice, Space)):
         return values, None
     if hasattr(values, "rvs"):
@@ -137,7 +137,7 @@ def _parameter(values: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     options = list(values)
     try:
         return choice_of([plain("an option", option) for option in options]), None
-    except TypeError:  # some do not survive JSON: their names do
+    except TypeError:  # some options are not JSON: their names are used instead
         named = Named(options)
         return Choice(list(named.options)), named
 
@@ -145,14 +145,14 @@ def _parameter(values: Any) -> tuple[Any, Callable[[Any], Any] | None]:
 def _distributed(distribution: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     try:
         return from_scipy({"": distribution}).parameters[""], None
-    except ValueError as error:
+    except ValueError:
         if not hasattr(distribution, "ppf") or not np.isfinite(distribution.ppf(0.5)):
-            raise ValueError(str(error).partition(": ")[2]) from None
+            raise ValueError(f"must be a list or a frozen distribution with a finite median, got {distribution!r}") from None
         return Float(_TAIL, 1 - _TAIL), Quantile(distribution)
 
 
 class Named:
-    """Options that are no JSON: tuples, functions, estimators. Each is called by how it is written, if that tells it."""
+    """Options that are not JSON, such as tuples, functions and estimators. Each is named by its `repr`, if that is unique."""
 
     def __init__(self, options: Sequence[Any]) -> None:
         texts = [repr(option) for option in options]
@@ -160,17 +160,17 @@ class Named:
         self.options = {f"option {i}" if text in alike else text: options[i] for i, text in enumerate(texts)}
 
     def __call__(self, name: str) -> Any:
-        """The option, or a copy of it that is not fitted."""
+        """The option; an estimator is cloned."""
         return clone(self.options[name], safe=False)
 
 
 @dataclass(frozen=True)
 class Quantile:
-    """The values of a distribution, by the share of it that lies below them."""
+    """The quantiles of a distribution."""
 
     distribution: Any
 
     def __call__(self, share: float) -> float:
-        """The value."""
+        """The quantile."""
         value = self.distribution.ppf(share)
         return int(value) if hasattr(self.distribution, "pmf") else float(value)

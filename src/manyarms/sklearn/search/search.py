@@ -1,4 +1,4 @@
-"""`BanditSearchCV`: scikit-learn's search for parameters, as a bandit that trains candidates a slice at a time."""
+"""`BanditSearchCV`: a hyperparameter search with the interface of scikit-learn that trains candidates one slice at a time."""
 
 from __future__ import annotations
 
@@ -28,23 +28,30 @@ from ...checkpoints import Checkpoints
 from ...errors import NoResult
 from ...journal import Journal
 from ...runners.pull_limit import PullLimit
-from ...strategies import AdaptiveMutantUCB, Cascade, strategy_factory
 from ...study.arguments import check_remaining
 from ...study.study import Study
 from ..training.candidate import FOLDS, Candidate, Metadata
-from ..training.results import arm_params, arm_results, metrics_of, remembered
+from ..training.results import arm_params, arm_results, metrics_of, stored_view
 from ..training.slices import Whole
 from ..training.training import Training
-from .delegation import Offered, estimators_of
-from .failures import FirstError, FitsFailed, warn_of
+from .delegation import DelegatedMethods, estimators_of
+from .failures import FirstError, FitsFailed, warn_about_failures
 from .origin import check_same_origin, origin_of
-from .parameters import Searched, n_configs, searched
+from .parameters import SearchSpace, search_space
+from .strategy import default_budget, search_strategy
 
-_TRAININGS = 30  # full ones, where no budget is given
-_SHARED = ("scoring", "n_jobs", "refit", "cv", "verbose", "error_score", "return_train_score")  # with scikit-learn's searches
+_SHARED = (
+    "scoring",
+    "n_jobs",
+    "refit",
+    "cv",
+    "verbose",
+    "error_score",
+    "return_train_score",
+)  # shared with scikit-learn's searches
 
 
-class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
+class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
     """Tune an estimator by cross-validation: train many candidates a little, and continue the promising ones.
 
     A drop-in replacement for `RandomizedSearchCV`, with everything that scikit-learn's searches have. The differences:
@@ -58,28 +65,28 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
       grow, `best_estimator_` gets all rows, and is the best of the arms that had all of them, if there are any.
 
     Args:
-        estimator: what to train; or a dict of names to (estimator, space), to choose among several.
-        space: a `Space`; or a dict of names to lists and distributions, or a list of such, as for `RandomizedSearchCV`.
-        strategy: The name of a strategy, such as "asha"; or a class or function that is called with the space, budget,
+        estimator: The estimator to tune; or a dict of names to (estimator, space), to choose among several.
+        space: A `Space`; or a dict of lists and distributions, or a list of such dicts, as for `RandomizedSearchCV`.
+        strategy: Name of a strategy, such as "asha"; or a class or function that is called with the space, budget,
             max_steps and seed, such as `ma.ASHA`. By default `AdaptiveMutantUCB`.
-        resource: what grows from slice to slice. "auto" takes trees or epochs where the estimator can go on with them, else
-            rows. Or "n_samples" (rows), "partial_fit" (epochs), or a parameter that counts rounds: "n_estimators",
-            "clf__max_iter". "folds" trains on one fold more. None trains each candidate at once.
-        max_steps: slices that a full training is cut into; by folds, as many as there are.
-        budget: steps in all, or time in pulls (all workers added up) such as "5m". By default 30 full trainings. Where the
-            space has fewer candidates, it ends when they are trained.
-        scoring, cv, refit, error_score, return_train_score: as for `RandomizedSearchCV`. With several metrics, `refit` names
-            the one to search for; else it is the first.
-        n_jobs: worker processes; None is 1, -1 is one for each core.
-        random_state: same seed, same result, with one worker or with the same number of them. Models without a seed get one.
-        storage: "sqlite:///file.db" or a path: then `fit`, run again, goes on where it was. With None it begins afresh.
-        name: of the study in the storage.
-        checkpoints: where the models in training are kept; by default beside the storage, or in a temporary directory.
-        pull_timeout: Seconds after which a slice is ended, and fails; "remaining" ends it with a budget of time.
-        verbose: 0 shows nothing, 1 how the search goes, 2 or more each slice too; as for `Study.optimize`.
+        resource: What grows from slice to slice. "auto" uses trees or epochs if the estimator can continue with them, else
+            rows. Or "n_samples" (rows), "partial_fit" (epochs), or a parameter that counts rounds, such as "n_estimators"
+            or "clf__max_iter". "folds" trains on one more fold. None trains each candidate at once.
+        max_steps: Number of slices of a full training. With `resource="folds"`, it is the number of folds.
+        budget: Total number of steps, or the total time of the pulls over all workers, such as "5m". By default 30 full
+            trainings. The search ends earlier if all candidates of the space are trained.
+        scoring, cv, refit, error_score, return_train_score: As for `RandomizedSearchCV`. With several metrics, `refit` names
+            the one to optimize; by default the first.
+        n_jobs: Number of worker processes; None means 1, -1 means one per core.
+        random_state: Random seed. The same seed and number of workers give the same result. Models without a seed get one.
+        storage: "sqlite:///file.db" or a path: `fit` then resumes the stored search. By default each `fit` starts afresh.
+        name: Name of the study in the storage.
+        checkpoints: Where models in training are saved. By default next to the storage, or in a temporary directory.
+        pull_timeout: Seconds after which a slice is stopped and fails; "remaining" stops it when the time budget ends.
+        verbose: 0 for no output, 1 for the progress of the search, 2 or more for each slice, as in `Study.optimize`.
 
     Attributes:
-        study_: the study, for reading: `study_.pulls_dataframe()`, `study_.arms_dataframe()`.
+        study_: The study, for reading: `study_.pulls_dataframe()`, `study_.arms_dataframe()`.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
@@ -143,12 +150,12 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> BanditSearchCV:
-        """Search, then train the best on all rows.
+        """Search, then train the best candidate on all rows.
 
         Args:
-            X, y: the data, as the estimator takes it; `y` is None for those that need none.
-            params: arguments of the estimator's `fit`, such as `sample_weight`, and `groups` for the splits; with metadata
-                routing, what estimator, scorer and splitter ask for.
+            X, y: The data, as for the estimator; `y` may be None if the estimator needs none.
+            params: Arguments of the estimator's `fit`, such as `sample_weight`, and `groups` for the splitter. With metadata
+                routing, whatever the estimator, the scorer and the splitter request.
         """
         given = self._given()
         self._check_running()
@@ -173,23 +180,23 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         )
         with closing(self._study(training, {name: part[1] for name, part in given.items()}, seed)) as study:
             self._search(study, training)
-            self._tell(study, training, scorers)
+            self._set_results(study, training, scorers)
         return self
 
     def _check_running(self) -> None:
-        """Refuse wrong arguments of how to run before a study is stored."""
+        """Check the arguments for running before a study is stored."""
         effective_n_jobs(self.n_jobs)
         PullLimit.of(self.pull_timeout)
         check_remaining(self.pull_timeout, None, None if self.budget is None else Budget.of(self.budget).seconds)
 
-    # -- what is searched
+    # -- search space
 
-    def _given(self) -> dict[str, tuple[Any, Searched]]:
-        """The estimators and what is searched of them, by name; a single one has none."""
+    def _given(self) -> dict[str, tuple[Any, SearchSpace]]:
+        """The estimators and their search spaces by name; the name of a single estimator is empty."""
         if not isinstance(self.estimator, Mapping):
-            return {"": (self.estimator, searched(self.space))}
+            return {"": (self.estimator, search_space(self.space))}
         if self.space is not None:
-            raise ValueError(f"space must be None where estimator is a dict of (estimator, space), got {self.space!r}")
+            raise ValueError(f"space must be None if estimator is a dict of (estimator, space), got {self.space!r}")
         if not self.estimator:
             raise ValueError("estimator must name at least one (estimator, space), got an empty dict")
         for name, part in self.estimator.items():
@@ -197,11 +204,11 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
                 raise TypeError(f"estimator[{name!r}] must be (estimator, space), got {part!r}")
         kinds = {name: get_tags(part[0]).estimator_type for name, part in self.estimator.items()}
         if len(set(kinds.values())) > 1:
-            raise ValueError(f"estimator must name models of one kind, got {kinds}")
-        return {name: (part[0], searched(part[1])) for name, part in self.estimator.items()}
+            raise ValueError(f"estimator must not mix classifiers, regressors and others, got {kinds}")
+        return {name: (part[0], search_space(part[1])) for name, part in self.estimator.items()}
 
-    def _candidate(self, name: str, estimator: Any, found: Searched, routed: Any) -> Candidate:
-        """How an estimator is trained; wrong names of parameters and resources are seen here, before anything is."""
+    def _candidate(self, name: str, estimator: Any, found: SearchSpace, routed: Any) -> Candidate:
+        """How an estimator is trained. Wrong names of parameters and resources raise an error here."""
         own = routed.get(_route(name))
         fit_params = None if own is None else own.fit
         steps = self.n_splits_ if self.resource == FOLDS else self.max_steps
@@ -215,16 +222,18 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         self.n_splits_ = splitter.get_n_splits(X, y, **split_params)
         folds = list(splitter.split(X, y, **split_params))
         if len(folds) != self.n_splits_ or not folds:
-            raise ValueError(f"cv must make as many splits as it says, got {len(folds)} instead of {self.n_splits_}")
+            raise ValueError(f"cv must make the number of splits that it states, got {len(folds)} instead of {self.n_splits_}")
         return folds
 
     # -- the search
 
-    def _study(self, training: Training, found: Mapping[str, Searched], seed: int | None) -> Study:
-        limits = Budget.of(self._default_budget(training) if self.budget is None else self.budget)
+    def _study(self, training: Training, found: Mapping[str, SearchSpace], seed: int | None) -> Study:
+        candidates = training.candidates if isinstance(training.candidates, Mapping) else {"": training.candidates}
+        limits = Budget.of(default_budget(candidates) if self.budget is None else self.budget)
+        spaces = {name: part.space for name, part in found.items()}
         origin = None if self.storage is None else origin_of(training, self.scoring)
         study = Study(
-            self._strategy(training, found, limits.steps, seed),
+            search_strategy(self.strategy, candidates, spaces, limits.steps, seed, isinstance(self.estimator, Mapping)),
             storage=self.storage,
             name=self.name,
             checkpoints=self.checkpoints,
@@ -238,27 +247,6 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
             raise
         return study
 
-    def _default_budget(self, training: Training) -> int:
-        return _TRAININGS * max(candidate.max_steps for candidate in _listed(training.candidates).values())
-
-    def _strategy(self, training: Training, found: Mapping[str, Searched], budget: int | None, seed: int | None) -> Any:
-        candidates = _listed(training.candidates)
-        steps = {name: candidate.max_steps for name, candidate in candidates.items()}
-
-        def make(name: str, **settings: Any) -> Any:
-            space, settings = found[name].space, {"max_steps": steps[name], **settings}
-            if self.strategy is not None:
-                return strategy_factory(self.strategy)(space, **settings)
-            return AdaptiveMutantUCB(space, slices=steps[name], stop_turned=not candidates[name].is_partial, **settings)
-
-        most = {name: _whole(n_configs(part.space) * steps[name]) for name, part in found.items()}
-        limits = [limit for limit in (budget, _total(most.values())) if limit is not None]
-        budget = min(limits) if limits else None
-        if not isinstance(self.estimator, Mapping):
-            return make("", budget=budget, seed=seed)
-        children = {name: make(name, budget=most[name], seed=None) for name in found}
-        return Cascade(children, budget=budget, seed=seed)
-
     def _search(self, study: Study, training: Training) -> None:
         first_error = FirstError(training) if self.error_score == "raise" else None
         workers = effective_n_jobs(self.n_jobs)
@@ -269,22 +257,22 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
                 pull_timeout=self.pull_timeout,
                 deterministic=workers > 1 and self.random_state is not None,
                 verbose=min(int(self.verbose), 2),
-                callbacks=() if first_error is None else [first_error.look],
+                callbacks=() if first_error is None else [first_error.stop_at_failure],
             )
         except NoResult as error:
             if first_error is not None:
                 first_error.raise_it()
-            raise FitsFailed(f'{error}. error_score="raise" gives the whole error') from None
+            raise FitsFailed(f'{error}. Use error_score="raise" for the full traceback.') from None
         if first_error is not None:
             first_error.raise_it()
         if not study.counts.pulls:
-            raise KeyboardInterrupt  # before there was anything to give
-        warn_of(study.counts, self.error_score)
+            raise KeyboardInterrupt  # before there was any result
+        warn_about_failures(study.counts, self.error_score)
 
-    # -- what came of it
+    # -- results
 
-    def _tell(self, study: Study, training: Training, scorers: Any) -> None:
-        """Set all that is learned."""
+    def _set_results(self, study: Study, training: Training, scorers: Any) -> None:
+        """Set the fitted attributes."""
         records = study.counts.arms
 
         def is_final(arm: int, steps: int) -> bool:
@@ -303,7 +291,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         out = [fold for arm in arms for fold in arm.folds(self.n_splits_, named, missing, self.return_train_score)]
         more = {"arm": [result.arm for result in arms], "steps": [result.steps for result in arms]}
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "One or more of the", UserWarning)  # which fits failed was said already
+            warnings.filterwarnings("ignore", "One or more of the", UserWarning)  # failed fits have been reported already
             results = self._format_results(params, self.n_splits_, out, more)
         if self.refit or not self.multimetric_:
             final = [is_final(result.arm, result.steps) for result in arms]
@@ -312,7 +300,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
             self._train_best(study, training, results)
         self.scorer_ = scorers._scorers if several else scorers
         self.cv_results_ = results
-        self.study_ = remembered(study)
+        self.study_ = stored_view(study)
 
     def _choose(self, results: dict[str, Any], final: Any) -> None:
         if callable(self.refit):
@@ -331,7 +319,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    # -- a dict of estimators, where scikit-learn's part expects one
+    # -- methods of scikit-learn's base class, for a dict of estimators
 
     def _first(self) -> Any:
         return next(iter(estimators_of(self).values()))
@@ -354,7 +342,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
         return super(BanditSearchCV, self._with_first())._get_scorers()
 
     def get_metadata_routing(self) -> Any:
-        """What each part asks for."""
+        """The metadata routing of all estimators."""
         router = super(BanditSearchCV, self._with_first()).get_metadata_routing()
         for name, estimator in list(estimators_of(self).items())[1:]:
             router.add(**{_route(name): estimator}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
@@ -365,7 +353,7 @@ class BanditSearchCV(Offered, BaseSearchCV):  # type: ignore[misc]
 
 
 def _route(name: str) -> str:
-    """Under which name metadata for an estimator is routed; the first is known as `estimator` too."""
+    """The name under which metadata is routed to an estimator. The first is also routed as `estimator`."""
     return f"estimator_{name}"
 
 
@@ -373,16 +361,3 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _listed(candidates: Mapping[str, Candidate] | Candidate) -> Mapping[str, Candidate]:
-    return candidates if isinstance(candidates, Mapping) else {"": candidates}
-
-
-def _whole(steps: float) -> int | None:
-    return int(steps) if np.isfinite(steps) else None
-
-
-def _total(parts: Any) -> int | None:
-    parts = list(parts)
-    return None if None in parts else sum(parts)

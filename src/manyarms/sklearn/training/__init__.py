@@ -1,1 +1,1 @@
-"""Training scikit-learn estimators in slices: what the search and the automatic models share."""
+"""Training scikit-learn estimators in slices, for the search and for the automatic models."""

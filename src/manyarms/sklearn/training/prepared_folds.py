@@ -1,4 +1,4 @@
-"""The rows of folds, prepared once for all models that prepare alike."""
+"""The rows of the folds, prepared once for all models with the same preparation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from .candidate import Candidate, Metadata, divided, fit_params, split, written
+from .candidate import Candidate, Metadata, fit_params, pickled, split, split_fit_params
 
-_PREPARED = 4  # preparations of the whole data that are kept
-_PREPARED_BYTES = 1 << 30  # of rows, in all of them
+_PREPARED = 4  # cached preparations of the whole data
+_PREPARED_BYTES = 1 << 30  # largest total size of the cached rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class Fold:
 
 
 class Preparations:
-    """Prepares the rows of folds, and keeps some of what it prepared.
+    """Prepares the rows of the folds and caches them.
 
     Args:
         X, y: The data.
-        folds: Rows to train on and rows to score, for each fold.
-        metadata: Sample weights and the like.
-        shared: Where fitted preparations are kept for other processes; None for nowhere.
+        folds: For each fold, the rows to train on and the rows to score.
+        metadata: Sample weights and other metadata.
+        shared: Directory in which fitted preparations are shared with other processes; None for none.
     """
 
     def __init__(self, X: Any, y: Any, folds: Sequence[tuple[Any, Any]], metadata: Metadata, shared: Path | None) -> None:
@@ -51,7 +51,7 @@ class Preparations:
         self._firsts: dict[tuple[int, bytes], Any] = {}  # fitted by other processes
 
     def fold(self, number: int, estimator: Any, candidate: Candidate) -> Fold:
-        """The rows of a fold as the last step of the estimator gets them: prepared once for all arms that prepare alike."""
+        """The rows of a fold as the last step of the estimator gets them."""
         key = _key(number, estimator, candidate)
         if (known := self._prepared.get(key)) is not None:
             self._prepared.move_to_end(key)
@@ -64,13 +64,13 @@ class Preparations:
         return fold
 
     def _are_too_many(self) -> bool:
-        """Whether the oldest rows must go: those that are needed now may stay, however large they are."""
+        """Whether the oldest rows must be removed from the cache. The newest stay, even if they are large."""
         size = sum(getattr(rows, "nbytes", 0) for fold in self._prepared.values() for rows in (fold.X_train, fold.X_test))
         number = len(self._prepared)
         return number > _PREPARED * len(self._folds) or (number > 1 and size > _PREPARED_BYTES)
 
     def first(self, number: int, estimator: Any, candidate: Candidate) -> Any:
-        """The fitted first steps of a fold's estimator, where possible as another process shares them."""
+        """The fitted first steps for a fold, if possible those that another process has shared."""
         key = _key(number, estimator, candidate)
         if self._shared is None or key in self._prepared:
             return self.fold(number, estimator, candidate).first
@@ -84,33 +84,35 @@ class Preparations:
     def _make(self, number: int, first: Any, estimator: Any, candidate: Candidate) -> Fold:
         train, test = self._folds[number]
         X_train, y_train = _safe_split(estimator, self._X, self._y, train)
-        # of a precomputed kernel, the columns of `train`
+        # for a precomputed kernel, the columns of `train`
         X_test, y_test = _safe_split(estimator, self._X, self._y, test, train)
-        rest, own = divided(estimator, _check_method_params(self._X, fit_params(candidate, self._metadata), indices=train))
+        rest, own = split_fit_params(
+            estimator, _check_method_params(self._X, fit_params(candidate, self._metadata), indices=train)
+        )
         if first is not None:
-            first = clone(first)  # fitted for this fold alone
+            first = clone(first)  # fitted for this fold only
             X_train, X_test = first.fit_transform(X_train, y_train, **rest), first.transform(X_test)
         return Fold(number, first, X_train, y_train, X_test, y_test, own)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be prepared again."""
+        """Without the caches."""
         return {**vars(self), "_prepared": OrderedDict(), "_firsts": {}}
 
 
 def _key(number: int, estimator: Any, candidate: Candidate) -> tuple[int, bytes]:
-    """What tells preparations apart: the fold, the first steps, and arguments of `fit` that only this candidate gets."""
+    """The key of a preparation: the fold, the first steps, and the arguments of `fit` for this candidate only."""
     first = split(estimator)[0]
-    return number, (b"" if first is None else written(first)) + (b"" if candidate.fit_params is None else written(candidate))
+    return number, (b"" if first is None else pickled(first)) + (b"" if candidate.fit_params is None else pickled(candidate))
 
 
 def _name(key: tuple[int, bytes]) -> str:
-    """Of the file with a preparation."""
+    """The file name of a shared preparation."""
     return f"prepared-{key[0]}-{blake2b(key[1], digest_size=16).hexdigest()}.pickle"
 
 
 def _share(file: Path, first: Any) -> None:
-    """Write a preparation for other processes, whole or not at all; they can do without."""
+    """Write a preparation for other processes, completely or not at all. They can do without it."""
     aside = file.with_name(f"{file.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
-        aside.write_bytes(written(first))
+        aside.write_bytes(pickled(first))
         os.replace(aside, file)

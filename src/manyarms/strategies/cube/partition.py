@@ -16,9 +16,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A box of the unit cube: its corners, the mean and the number of its rewards, and its upper bound now.
+    """A box of the unit cube: its corners, the mean of its values, its number of pulls, and its upper bound.
 
-    The mean is 1 where there is no reward yet. Pulls in flight are counted.
+    The mean is 1 if there is no value yet. Pulls in flight are counted.
     """
 
     low: tuple[float, ...]
@@ -29,29 +29,29 @@ class Region:
 
 
 class Partition:
-    """Boxes that only ever become smaller, and the points in them. One point is one pull: that of the arm of the same number.
+    """Boxes that become ever smaller, and the points in them. Each point is one pull, that of the arm of the same number.
 
     Args:
-        dimension: of the cube.
-        given: so many of its first coordinates are given beforehand (a context), and not drawn.
+        dimension: Dimension of the cube.
+        given: Number of first coordinates that are given (a context) and not drawn.
 
     Attributes:
-        low, high: the corners of each box.
-        counts: of each box: its points, those in flight included.
-        means: of each box: of its values; 1 where there is none.
-        points, values, homes: of each pull: where it is, what it was worth (NaN in flight), and its box.
+        low, high: The corners of each box.
+        counts: The number of points in each box, including those in flight.
+        means: The mean of the values in each box; 1 if there is none.
+        points, values, homes: The point, the value (NaN in flight) and the box of each pull.
     """
 
     def __init__(self, dimension: int, given: int = 0) -> None:
         self.dimension, self.given = dimension, given
         self.points = _Rows(dimension)
-        self.revisions = 0  # how often all values were changed
+        self.revisions = 0  # how often all values changed
         self.values = Column(float)
         self.homes = Column(np.int64)
         self.merge()
 
     def merge(self) -> None:
-        """Forget all boxes: one holds everything."""
+        """Merge all boxes into one."""
         self.low, self.high = _Rows(self.dimension), _Rows(self.dimension)
         self.counts, self.means, self._volumes = Column(float), Column(float), Column(float)
         self._sums, self._valued, self._closed = Column(float), Column(float), Column(bool)
@@ -68,7 +68,7 @@ class Partition:
         self._fill(len(self._members) - 1, members)
 
     def _fill(self, box: int, members: list[int]) -> None:
-        """Count a box anew."""
+        """Set the points of a box, and count them."""
         values = self.values.all[members]
         known = values[~np.isnan(values)]
         self._members[box] = members
@@ -83,19 +83,20 @@ class Partition:
     # -- choosing
 
     def upper_bounds(self, beta: float) -> Floats:
-        """Equation 4: mean + beta / sqrt(n), of each box."""
+        """Equation 4: mean + beta / sqrt(n) for each box."""
         bounds: Floats = self.means.all + beta / np.sqrt(np.maximum(self.counts.all, 1.0))
         return bounds
 
     def pick(self, beta: float, given: Sequence[float], rng: np.random.Generator, closed: bool = False) -> int | None:
-        """The box with the largest bound among those where `given` lies; None if all of them are closed.
+        """The box with the largest bound among those that contain `given`; None if all of them are closed.
 
-        Of equal ones the likelier the larger, so that the point drawn from it is uniform in their union.
+        At a tie, a box is drawn with probability proportional to its volume, so that a point drawn from it is uniform in their
+        union.
 
         Args:
-            beta, given: of the round.
-            rng: what it draws from.
-            closed: take closed boxes too.
+            beta, given: The factor of the bonus and the context in this round.
+            rng: The random generator.
+            closed: Consider closed boxes too.
         """
         bounds = self.upper_bounds(beta)
         if given:
@@ -112,30 +113,30 @@ class Partition:
         return int(rng.choice(best, p=volumes / volumes.sum()))
 
     def close(self, box: int) -> None:
-        """There is nothing new in the box, nor will there be in its parts."""
+        """Mark a box as exhausted: there is nothing new in it or in its parts."""
         self._closed[box] = True
 
     def draw(self, box: int, given: Sequence[float], rng: np.random.Generator) -> Floats:
-        """A uniformly random point of the box, where `given` is."""
+        """A uniformly random point of the box that starts with the coordinates `given`."""
         low, high = self.low.all[box, self.given :], self.high.all[box, self.given :]
         return np.concatenate([given, low + rng.random(len(low)) * (high - low)])
 
     def holding(self, coordinates: Sequence[float]) -> NDArray[np.bool_]:
-        """Whether each box holds these first coordinates. A box holds its lower ends, and its upper ends only at 1."""
+        """Whether each box contains these first coordinates. A box contains its lower faces, but its upper faces only at 1."""
         at, first = np.asarray(coordinates), len(coordinates)
         high = self.high.all[:, :first]
         inside: NDArray[np.bool_] = ((self.low.all[:, :first] <= at) & ((at < high) | (high == 1.0))).all(axis=1)
         return inside
 
     def holds(self, box: int, point: Floats) -> bool:
-        """Whether the box holds the point."""
+        """Whether the box contains the point."""
         high = self.high.all[box]
         return bool(((self.low.all[box] <= point) & ((point < high) | (high == 1.0))).all())
 
     # -- counting
 
     def add(self, box: int, point: Floats) -> None:
-        """The next pull is in this box, and in flight."""
+        """Add the next pull, which is in flight, to this box."""
         pull = len(self.values.all)
         self.points.append(point)
         self.values.append(np.nan)
@@ -144,7 +145,7 @@ class Partition:
         self.counts[box] += 1
 
     def learn(self, pull: int, value: float) -> None:
-        """What a pull in flight was worth."""
+        """Set the value of a pull in flight."""
         box = self.homes[pull]
         self.values[pull] = value
         self._valued[box] += 1
@@ -152,7 +153,7 @@ class Partition:
         self.means[box] = self._sums[box] / self._valued[box]
 
     def revalue(self, values: Floats) -> None:
-        """All pulls are worth something else now; those in flight still nothing."""
+        """Change the values of all pulls except those in flight."""
         self.revisions += 1
         known = ~np.isnan(self.values.all)
         self.values.all[known] = values[known]
@@ -163,15 +164,15 @@ class Partition:
 
     @property
     def rewards(self) -> int:
-        """How many pulls have a value."""
+        """Number of pulls that have a value."""
         return int(self._valued.all.sum())
 
     def valued(self, box: int) -> int:
-        """How many values a box has."""
+        """Number of values in a box."""
         return int(self._valued[box])
 
     def samples(self, box: int) -> tuple[Floats, Floats]:
-        """The points of a box that have a value, and their values."""
+        """The points in a box that have a value, and these values."""
         members = np.array(self._members[box], dtype=np.int64)
         members = members[~np.isnan(self.values.all[members])]
         return self.points.all[members], self.values.all[members]
@@ -179,7 +180,7 @@ class Partition:
     # -- splitting
 
     def split(self, box: int, side: int, at: float) -> int:
-        """Cut a box in two: it keeps the part below `at`, and the number of the new one is given."""
+        """Split a box: it keeps the part below `at`. Returns the number of the new box."""
         members = np.array(self._members[box], dtype=np.int64)
         below = self.points.all[members, side] < at
         low, high = self.low.all[box].copy(), self.high.all[box].copy()
@@ -189,10 +190,10 @@ class Partition:
         self._closed[len(self) - 1] = self._closed[box]
         return len(self) - 1
 
-    # -- showing and keeping
+    # -- showing and storing
 
     def regions(self, beta: float, given: Sequence[float] = ()) -> list[Region]:
-        """The boxes where `given` lies, as they are now."""
+        """The boxes that contain `given`."""
         bounds, some = self.upper_bounds(beta), np.flatnonzero(self.holding(given))
         return [
             Region(
@@ -206,7 +207,7 @@ class Partition:
         ]
 
     def state(self) -> State:
-        """Its arrays; what they add up to is counted again."""
+        """The arrays from which the rest is computed."""
         return {
             "low": self.low.all.copy(),
             "high": self.high.all.copy(),
@@ -218,7 +219,7 @@ class Partition:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         boxes, pulls = len(state["sums"]), len(state["values"])
         self.points = _Rows.of(state["points"].reshape(pulls, self.dimension))
         self.values, self.homes = Column.of(state["values"]), Column.of(state["homes"])
@@ -241,7 +242,7 @@ def _volume(low: Floats, high: Floats, given: int) -> float:
 
 
 class _Rows:
-    """Rows of numbers that grow; `all` is the array."""
+    """A growing array of rows; `all` is the array."""
 
     def __init__(self, width: int) -> None:
         self._rows = np.zeros((64, width))

@@ -1,4 +1,4 @@
-"""Pictures of what a strategy knows; they need matplotlib."""
+"""Plots of the regions of a strategy on the unit cube. They need matplotlib."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class Partitioned(Protocol):
     """A strategy on the unit cube, such as `TreeUCB`."""
 
     def regions(self) -> list[Region]:
-        """The boxes it compares."""
+        """The boxes that it compares."""
 
     def observations(self) -> tuple[Floats, Floats]:
-        """Where its pulls are, and their rewards."""
+        """The points of its pulls, and their values."""
 
 
 def draw_partition(strategy: Partitioned, axes: Axes | None = None) -> Axes:
     """Draw the boxes of `PartitionUCB`, `TreeUCB` or a contextual one, on a cube of one or two dimensions, with the rewards.
 
-    In one dimension each box is a line at its mean, with its upper bound above it; in two, a rectangle coloured by its mean,
-    white where it has no reward yet. With a context, the first dimension is the steps, as a share of `max_steps`.
+    In one dimension each box is a line at its mean, with its upper bound above it. In two dimensions it is a rectangle colored
+    by its mean, white if it has no reward yet. With a context, the first dimension is the steps, as a share of `max_steps`.
 
     Args:
-        strategy: what to draw.
-        axes: where; by default a new figure.
+        strategy: The strategy to draw.
+        axes: Where to draw it. By default a new figure.
     """
     try:
         import matplotlib.pyplot as plt
@@ -72,17 +72,17 @@ def _draw_plane(axes: Axes, regions: list[Region], points: Floats, rewards: Floa
 
     known = [region.mean for region in regions if region.count]
     scale = Normalize(min(known, default=0.0), max(known, default=1.0))
-    colours = [colormaps["viridis"](scale(region.mean)) if region.count else "white" for region in regions]
+    colors = [colormaps["viridis"](scale(region.mean)) if region.count else "white" for region in regions]
     corners = [(*region.low, *region.high) for region in regions]
     boxes = [Rectangle((left, low), right - left, high - low) for left, low, right, high in corners]
-    axes.add_collection(PatchCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.4))
+    axes.add_collection(PatchCollection(boxes, facecolors=colors, edgecolors="white", linewidths=0.4))
     axes.plot(*points.T, "o", color="black", markersize=2.6, markeredgecolor="white", markeredgewidth=0.4)
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.figure.colorbar(ScalarMappable(scale, colormaps["viridis"]), ax=axes, label="mean of the region")
 
 
 def _names(strategy: Any, dimension: int) -> list[str]:
-    """Of the coordinates: the steps of a context, then the parameters of a space where each has one; else numbers."""
+    """Names of the coordinates: the steps of a context, then the parameters of the space if it has names."""
     parameters = getattr(strategy.ledger.space, "parameters", {})
     named = [name for name, parameter in parameters.items() for _ in range(parameter.dimension)]
     context = dimension - strategy.ledger.space.dimension

@@ -1,4 +1,4 @@
-"""A regression tree that is grown as rewards come: its leaves are the boxes of a partition.
+"""A regression tree that grows as rewards come. Its leaves are the boxes of a partition.
 
 Wang, Geng and Rudin, "A Practical Bandit Method with Advantages in Neural Network Tuning", section 3.1.
 """
@@ -15,15 +15,15 @@ from ..kit.arrays import Column
 from ..kit.ledger import State
 from .partition import Floats, Partition
 
-_EQUAL = 1e-12  # gains that differ by less, which is rounding, are equal
-_FEW = 128  # values up to which looking at each pair is fast
+_EQUAL = 1e-12  # gains that differ by less are equal up to rounding
+_FEW = 128  # up to this many values, comparing all pairs is fast
 
 
 def deviations(values: Floats, orders: NDArray[np.intp]) -> Floats:
-    """For each order of the values, and each of its beginnings: the sum of distances to the mean of that beginning.
+    """For each order of the values and each of its prefixes: the sum of distances to the mean of the prefix.
 
-    Trap: a running sum cannot give it, as the mean moves. But the distances below the mean add up to those above it, so the sum
-    is 2 (mean x count - sum) of the values below the mean.
+    A running sum cannot be used, because the mean changes. But the distances below the mean add up to those above it, so the
+    result is 2 (mean x count - sum) of the values below the mean.
 
     >>> deviations(np.array([0.0, 1.0, 5.0]), np.array([[0, 1, 2], [2, 1, 0]])).tolist()
     [[0.0, 1.0, 6.0], [0.0, 4.0, 6.0]]
@@ -36,21 +36,24 @@ def deviations(values: Floats, orders: NDArray[np.intp]) -> Floats:
 
 
 def _below_by_pairs(values: Floats, orders: NDArray[np.intp], limits: Floats) -> tuple[Floats, Floats]:
-    """How many of the first k values of each order are below its k-th limit, and their sum, for all k: pair by pair."""
+    """Number and sum of the values below the k-th limit among the first k values of each order, by comparing all pairs."""
     ordered = values[orders]
     below = (ordered[:, None, :] < limits[:, :, None]) & np.tri(len(values), dtype=bool)
     return below.sum(axis=2), np.where(below, ordered[:, None, :], 0.0).sum(axis=2)
 
 
 def _below_by_bits(values: Floats, orders: NDArray[np.intp], limits: Floats) -> tuple[Floats, Floats]:
-    """The same in O(m log m), by a wavelet matrix: the ranks of the values, bit by bit from the highest, each time sorted with
-    the zeros in front. The values that share the higher bits of a limit's rank stay together, between a start and a stop."""
+    """The same in O(m log m), by a wavelet matrix.
+
+    The ranks of the values are sorted bit by bit from the highest, zeros first. Values that share the higher bits of a limit's
+    rank stay together, between a start and a stop.
+    """
     rows, m = orders.shape
     ascending = np.argsort(values, kind="stable")
     ranks = np.empty(m, dtype=np.intp)
     ranks[ascending] = np.arange(m)
     targets = np.searchsorted(values[ascending], limits)  # a value is below the limit if its rank is below this
-    first, padded = m * np.arange(rows)[:, None], (m + 1) * np.arange(rows)[:, None]  # where rows begin in flat arrays
+    first, padded = m * np.arange(rows)[:, None], (m + 1) * np.arange(rows)[:, None]  # offsets of the rows in flat arrays
     code, part = ranks[orders], values[orders]
     start, stop = np.zeros((rows, m), dtype=np.intp), np.tile(np.arange(1, m + 1), (rows, 1))
     counts, sums = np.zeros((rows, m)), np.zeros((rows, m))
@@ -60,10 +63,10 @@ def _below_by_bits(values: Floats, orders: NDArray[np.intp], limits: Floats) -> 
         np.cumsum(is_zero, axis=1, out=zeros[:, 1:])
         np.cumsum(np.where(is_zero, part, 0.0), axis=1, out=zero_sums[:, 1:])
         before, until = zeros.take(padded + start), zeros.take(padded + stop)
-        above = (targets >> bit & 1) == 1  # then all zeros from start to stop are below the limit
+        above = (targets >> bit & 1) == 1  # then all zeros between start and stop are below the limit
         counts += np.where(above, until - before, 0)
         sums += np.where(above, zero_sums.take(padded + stop) - zero_sums.take(padded + start), 0.0)
-        ones = zeros[:, -1:]  # where the ones begin once sorted
+        ones = zeros[:, -1:]  # where the ones start after sorting
         start, stop = np.where(above, ones + start - before, before), np.where(above, ones + stop - until, until)
         places = first + np.where(is_zero, zeros[:, :-1], ones + np.arange(m) - zeros[:, :-1])
         code, part, last_code, last_part = np.empty_like(code), np.empty_like(part), code, part
@@ -73,10 +76,10 @@ def _below_by_bits(values: Floats, orders: NDArray[np.intp], limits: Floats) -> 
 
 
 def split_gains(points: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """By coordinate: the sorted values of it, and what a split after each of them but the last gains, times the points.
+    """For each coordinate: its sorted values, and the gain of a split after each of them but the last.
 
-    Equation 13, times |N|: the sum of distances to the mean, less the same of the two parts. -inf where two points are equal in
-    the coordinate, so that no split is between them.
+    The gain is that of equation 13, times |N|: the sum of distances to the mean, minus the same sums of the two parts. It is
+    -inf where two points are equal in the coordinate, so that there is no split between them.
     """
     orders = np.argsort(points.T, axis=1, kind="stable")
     ordered = np.take_along_axis(points.T, orders, axis=1)
@@ -87,35 +90,36 @@ def split_gains(points: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 class RegressionTree:
-    """Splits a box while that brings its rewards nearer to their means, by the mean absolute error about the *mean*.
+    """Splits a box while that lowers the mean absolute error of its values about their mean.
 
-    A reward changes only its own box, and it can raise the gain of a split there only so much: the sum of distances grows by at
-    most 2 |reward - new mean|, while those of the parts never shrink. So a box that no split helps is looked at again only when
-    the largest gain, raised so with every reward, could be enough: after a share of its pulls, not at each.
+    A reward changes only its own box, and can raise the gain of a split there only by a limited amount: the sum of distances
+    grows by at most 2 |reward - new mean|, while those of the parts never shrink. So a box without a worthwhile split is
+    checked again only when the largest gain, raised by this amount with every reward, could be enough.
 
     Args:
-        partition: what is split.
-        eta: the least gain that is worth a split.
-        min_leaf: the fewest rewards a leaf may have.
-        min_split: the fewest rewards a leaf must have to be split; None is five times `min_leaf`.
-        refit: grow another tree from all rewards: True after each, "doubling" whenever there are twice as many, False never.
+        partition: The partition to split.
+        min_gain: The smallest gain that is worth a split.
+        min_leaf: The fewest rewards a leaf may have.
+        min_split: The fewest rewards a leaf must have to be split; None means five times `min_leaf`.
+        refit: When to grow a new tree from all rewards: True after each reward, "doubling" whenever their number has doubled,
+            False never.
     """
 
-    def __init__(self, partition: Partition, eta: float, min_leaf: int, min_split: int | None, refit: bool | str) -> None:
+    def __init__(self, partition: Partition, min_gain: float, min_leaf: int, min_split: int | None, refit: bool | str) -> None:
         self._partition = partition
-        self._eta = checks.between("eta", eta, 0)
+        self._min_gain = checks.between("min_gain", min_gain, 0)
         self._min_leaf = checks.whole("min_leaf", min_leaf, 1)
-        # Trap: if a leaf is split as soon as it can, all have about as many rewards, hence bonuses that are nearly equal.
+        # If leaves were split as soon as possible, all would have about the same number of rewards, hence nearly equal bonuses.
         self._min_split = 5 * min_leaf if min_split is None else checks.whole("min_split", min_split, 2 * min_leaf)
         if not isinstance(refit, bool) and refit != "doubling":
             raise ValueError(f"refit must be True, False or 'doubling', got {refit!r}")
         self._refit = refit
-        self._ceilings = Column(float)  # by box: no split gains more, times its rewards
+        self._ceilings = Column(float)  # for each box: an upper limit of the gain of a split, times its rewards
         self._ceilings.append(0.0)
         self._revisions = partition.revisions
 
     def learn(self, pull: int, rng: np.random.Generator) -> None:
-        """Take in the reward of a pull: grow where it came or, if that is due, another tree from all of them."""
+        """Learn from the reward of a pull: split its box further or, if that is due, grow a new tree from all rewards."""
         partition = self._partition
         if partition.revisions != self._revisions:
             self._revisions = partition.revisions
@@ -131,7 +135,7 @@ class RegressionTree:
         self._grow([box], rng)
 
     def _is_due(self, rewards: int) -> bool:
-        """Whether another tree is to be grown, now that there are so many rewards."""
+        """Whether a new tree is due at this number of rewards."""
         return bool(self._refit) if self._refit != "doubling" else rewards & (rewards - 1) == 0
 
     def _grow(self, boxes: list[int], rng: np.random.Generator) -> None:
@@ -144,9 +148,9 @@ class RegressionTree:
                 self._ceilings.append(math.inf)
 
     def _best_cut(self, box: int, rng: np.random.Generator) -> tuple[int, float] | None:
-        """The side and the place of the split that gains most, of equal ones any; None if none gains enough."""
+        """The side and the position of the split with the largest gain, a random one at a tie; None if no gain is enough."""
         rewards, least = self._partition.valued(box), self._min_leaf
-        enough = self._eta * rewards
+        enough = self._min_gain * rewards
         if rewards < self._min_split or self._ceilings[box] + _EQUAL < enough:
             return None
         ordered, gains = split_gains(*self._partition.samples(box))
@@ -160,13 +164,13 @@ class RegressionTree:
         side, place = int(sides[any_of]), int(places[any_of]) + least - 1
         below, above = float(ordered[side, place]), float(ordered[side, place + 1])
         middle = (below + above) / 2.0
-        return side, middle if below < middle else above  # between neighbours among floats there is no middle
+        return side, middle if below < middle else above  # adjacent floats have no middle
 
     def state(self) -> State:
-        """The ceilings; the rest is the partition's."""
+        """The upper limits; the rest follows from the partition."""
         return {"ceilings": self._ceilings.all.copy()}
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         self._ceilings = Column.of(state["ceilings"])
         self._revisions = self._partition.revisions

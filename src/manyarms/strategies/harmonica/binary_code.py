@@ -1,4 +1,4 @@
-"""The parameters of a space as bits: in which half of its range each number is, in which half of that, and so on."""
+"""The parameters of a space as bits: in which half of its range a number is, in which half of that half, and so on."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from ...spaces import Choice, Joint, Space
-from ..cube.rounds import dimension_of
+from ..kit.encoding import dimension_of
 from .sparse_polynomial import Floats, Signs
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A number, which is one coordinate of the cube, or a choice, which is one for each option.
+    """A number, which has one coordinate of the cube, or a choice, which has one for each option.
 
     Attributes:
-        name: of the parameter.
-        options: of a choice; 0 if it is a number.
-        bits: that tell its parts apart.
+        name: Name of the parameter.
+        options: Number of options of a choice; 0 for a number.
+        bits: Number of bits.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Some bits that are no longer free: their signs are one of these rows."""
+    """Some bits that are fixed: their signs are one of these rows."""
 
     bits: list[int]
     rows: Signs
@@ -39,8 +39,8 @@ class Restriction:
 def slots(part: Any, bits: int, name: str = "") -> Iterator[Slot]:
     """The numbers and choices of a space or parameter, in the order in which it encodes them.
 
-    A number gets `bits`, or as many as tell its values apart; a choice as many as tell its options apart. What is not one of
-    the library's own is taken as so many numbers.
+    A number gets `bits` bits, or fewer if they distinguish all its values; a choice as many as distinguish its options.
+    Parameters that are not part of the library are treated as one number for each coordinate.
 
     >>> from manyarms import Choice, Int, Space
     >>> [(slot.name, slot.bits) for slot in slots(Space(width=Int(1, 100), layers=Int(1, 2), act=Choice(*"abcde")), bits=2)]
@@ -55,7 +55,7 @@ def slots(part: Any, bits: int, name: str = "") -> Iterator[Slot]:
         yield from _choice(name, part.options, bits)
     else:
         enough = _halvings(_n_values(part, 2**bits))
-        dimension = getattr(part, "dimension", 0)  # plain options have none
+        dimension = getattr(part, "dimension", 0)  # options that are not spaces have none
         for place in range(dimension):
             yield Slot(name if dimension == 1 else f"{name}[{place}]", 0, min(bits, enough) if _varies(part) else 0)
 
@@ -68,12 +68,12 @@ def _choice(name: str, options: Any, bits: int) -> Iterator[Slot]:
 
 
 def _n_values(part: Any, most: int) -> int:
-    """Number of values of a number or of an ordered choice; `most` if it has more, or cannot say."""
+    """Number of values of a number or of an ordered choice; `most` if there are more or it is not known."""
     return int(min(getattr(part, "n_values", len(getattr(part, "options", range(most)))), most))
 
 
 def _halvings(values: int) -> int:
-    """How often so many values can be halved until each is alone."""
+    """How often this many values must be halved until one is left."""
     return (values - 1).bit_length()
 
 
@@ -84,24 +84,24 @@ def _varies(part: Any) -> bool:
 class BinaryCode:
     """Draws configs with given bits.
 
-    A number from 0 to 1 lies in one of 2^b cells, which its b bits name in Gray code: the first is 1 in the upper half, the
-    second in the middle half, so that one alone is a slope, and the other a hill or a valley. A choice is a number too, which
-    says where among the options it is. With random bits, configs are drawn as the space draws them.
+    A number from 0 to 1 lies in one of 2^b cells, which its b bits name in Gray code. The first bit is 1 in the upper half, so
+    that it describes a slope; the second is 1 in the middle half, so that it describes a hill or a valley. A choice is also
+    encoded as a number, which selects the option. With random bits, configs are distributed as the space samples them.
 
     Args:
-        space: makes the configs; it must encode.
-        bits: of each number.
+        space: Makes the configs; it must encode them.
+        bits: Number of bits of each number.
     """
 
     def __init__(self, space: Any, bits: int) -> None:
         self._space, dimension = space, dimension_of(space)
         self._slots = list(slots(space, bits))
-        if sum(slot.options or 1 for slot in self._slots) != dimension:  # a space that has a way of its own to encode
+        if sum(slot.options or 1 for slot in self._slots) != dimension:  # a space with its own encoding
             self._slots = [Slot(f"[{place}]", 0, bits) for place in range(dimension)]
         self.names = [f"{slot.name}/{bit}" for slot in self._slots for bit in range(1, slot.bits + 1)]
 
     def draw(self, restrictions: Sequence[Restriction], rng: np.random.Generator) -> tuple[Signs, Any]:
-        """A random config within the restrictions, and its bits."""
+        """A random config that satisfies the restrictions, and its bits."""
         signs: Signs = (2 * rng.integers(2, size=len(self.names)) - 1).astype(np.int8)
         for restriction in restrictions:
             signs[restriction.bits] = restriction.rows[rng.integers(len(restriction.rows))]
@@ -117,6 +117,6 @@ class BinaryCode:
                 digit ^= next(bits)  # from Gray code to binary
                 cell = 2 * cell + digit
             number = (cell + next(within)) / 2**slot.bits
-            option = min(int(number * slot.options), slot.options - 1)  # not the one after the last, where it is rounded to 1
+            option = min(int(number * slot.options), slot.options - 1)  # rounding may give 1, the end of the last option
             point.extend([float(place == option) for place in range(slot.options)] or [number])
         return np.array(point)

@@ -1,7 +1,7 @@
-"""A sparse polynomial of bits, learned from rewards by the Lasso: which few bits matter together, and how they are set best.
+"""A sparse polynomial of bits, fitted to rewards by the Lasso: which few bits matter, and their best values.
 
 Hazan, Klivans and Yuan, "Hyperparameter Optimization: A Spectral Approach", 2017, algorithms 1 and 2. Bits are -1 or 1, so that
-the product of some of them is their parity, and drawn at random all parities are orthogonal.
+a product of bits is their parity. For random bits all parities are orthogonal.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
 Monomial = tuple[int, ...]
-"""The product of these bits."""
+"""The numbers of the bits in a product."""
 
-_PENALTY = 0.35  # of the level at which a parity of noise alone would stand out
-_WORST = 2.0  # a diverged run is so much further below the median than the best is above, not more
-_ENTRIES = 16_000_000  # of a matrix of parities: 128 MB
-_DIGITS = 9  # so that ties are ties on every machine, whatever the order in which it adds up
-_FIXED = 16  # bits that are fixed at once: 65,536 assignments are compared
+_PENALTY = 0.35  # penalty of the Lasso, as a share of the largest coefficient that noise alone produces
+_WORST = 2.0  # rewards are clipped at this multiple of the distance from the median to the best, below the median
+_ENTRIES = 16_000_000  # the most entries of a matrix of parities: 128 MB
+_DIGITS = 9  # numbers are rounded, so that ties are the same on every machine
+_FIXED = 16  # the most bits fixed at once: 65,536 assignments are compared
 
 
 def count_monomials(bits: int, degree: int) -> int:
-    """Of at least one and at most `degree` of so many bits."""
+    """Number of products of at least one and at most `degree` of the bits."""
     return sum(math.comb(bits, size) for size in range(1, degree + 1))
 
 
 def samples_needed(bits: int, degree: int, terms: int) -> int:
-    """To tell a polynomial of so many terms from others: 2 terms ln(monomials), as many as compressed sensing needs."""
+    """Samples needed to identify a polynomial with this many terms: 2 terms ln(monomials), as in compressed sensing."""
     return math.ceil(2 * terms * math.log(max(1, count_monomials(bits, degree))))
 
 
 def learnable_degree(bits: int, samples: int, degree: int, terms: int) -> int:
-    """The largest degree up to `degree` for which the samples are enough, and memory too; at least 1.
+    """The largest degree up to `degree` for which there are enough samples and memory; at least 1.
 
     >>> [learnable_degree(60, samples, degree=3, terms=5) for samples in (50, 80, 300)]
     [1, 2, 3]
@@ -55,7 +55,7 @@ def monomials(bits: Sequence[int], degree: int) -> list[Monomial]:
 
 
 def parities(signs: Signs, products: Sequence[Monomial]) -> Floats:
-    """The value of each product, a column, for each row of signs.
+    """The value of each product (columns) for each row of signs.
 
     >>> parities(np.array([[1, -1, -1]], dtype=np.int8), [(0,), (1,), (1, 2), (0, 1, 2)])
     array([[ 1., -1.,  1.,  1.]])
@@ -70,15 +70,15 @@ def parities(signs: Signs, products: Sequence[Monomial]) -> Floats:
 
 
 def lasso(features: Floats, values: Floats, penalty: float, tolerance: float = 1e-7) -> Floats:
-    """The coefficients c that, with an intercept, make |values - features c|^2 / 2n + penalty |c|_1 least.
+    """The coefficients c that, with an intercept, minimize |values - features c|^2 / 2n + penalty |c|_1.
 
-    Coordinate descent on a growing set of columns: those whose slope exceeds the penalty join, until there are none.
+    Coordinate descent on a growing set of columns: columns whose slope exceeds the penalty are added until there are none.
     """
     n, coefficients, columns = len(values), np.zeros(features.shape[1]), np.zeros(0, dtype=np.intp)
     values = values - values.mean()
     residual = values
     while True:
-        slopes = np.abs(features.T @ residual) / n  # as of centred columns, since the residual's mean is 0
+        slopes = np.abs(features.T @ residual) / n  # the same as for centered columns, because the mean of the residual is 0
         slopes[columns] = 0.0
         steep = np.flatnonzero(slopes > penalty + tolerance)
         if not len(steep):
@@ -104,10 +104,10 @@ def _descend(gram: Floats, slopes: Floats, penalty: float, start: Floats, tolera
     return found
 
 
-def standardised(rewards: Floats) -> Floats:
-    """With mean 0 and deviation 1, whatever their scale; all 0 where they are equal. NaN, a failure, is as the worst.
+def standardized(rewards: Floats) -> Floats:
+    """The rewards scaled to mean 0 and standard deviation 1; zeros if all are equal. NaN, a failure, counts as the worst.
 
-    >>> standardised(np.array([1.0, 2.0, np.nan, 3.0])).round(2).tolist()
+    >>> standardized(np.array([1.0, 2.0, np.nan, 3.0])).round(2).tolist()
     [-0.9, 0.3, -0.9, 1.51]
     """
     rewards = np.clip(np.where(np.isnan(rewards), np.nanmin(rewards, initial=1e300), rewards), -1e300, 1e300)
@@ -120,16 +120,16 @@ def standardised(rewards: Floats) -> Floats:
 
 
 def learned(signs: Signs, rewards: Floats, bits: Sequence[int], degree: int, terms: int) -> dict[Monomial, float]:
-    """The terms of a sparse polynomial of these bits that say most about the rewards, largest first; none if nothing does.
+    """The terms of a sparse polynomial of these bits that predicts the rewards, largest first; empty if no bits matter.
 
     Args:
-        signs: by sample, by bit.
-        rewards: by sample; NaN where it failed.
-        bits: those that were drawn at random.
-        degree: of the largest products; lower where the samples are too few for it.
-        terms: the most there may be.
+        signs: The bits of each sample.
+        rewards: The reward of each sample; NaN if it failed.
+        bits: The bits that were drawn at random.
+        degree: The most bits in one product. Reduced if there are too few samples.
+        terms: The most terms.
     """
-    values = standardised(rewards)
+    values = standardized(rewards)
     if not len(bits) or not values.any():
         return {}
     products = monomials(bits, learnable_degree(len(bits), len(values), degree, terms))
@@ -141,9 +141,9 @@ def learned(signs: Signs, rewards: Floats, bits: Sequence[int], degree: int, ter
 
 
 def best_assignments(polynomial: Mapping[Monomial, float], keep: int) -> tuple[list[int], Signs]:
-    """The bits of the polynomial, and the `keep` rows of their signs that make it largest, best first.
+    """The bits of the polynomial, and the `keep` assignments of signs that maximize it, best first.
 
-    Terms that would bring in more than 16 bits are left out, the smallest first.
+    The smallest terms are left out if there are more than 16 bits.
 
     >>> best_assignments({(4,): 2.0, (4, 7): -1.0}, keep=2)
     ([4, 7], array([[ 1, -1],

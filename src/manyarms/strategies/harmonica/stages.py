@@ -1,4 +1,4 @@
-"""Stages of a search that fixes bits: each learns from random arms which bits matter, and leaves the others free.
+"""Stages of a search that fixes bits: each stage learns from random arms which bits matter, and leaves the others free.
 
 Hazan, Klivans and Yuan, "Hyperparameter Optimization: A Spectral Approach", 2017, algorithm 3.
 """
@@ -11,35 +11,34 @@ from typing import Any
 import numpy as np
 
 from ...core import Arm
-from ..kit.ledger import Ledger, State
+from ..kit.ledger import MAX_DRAWS, Ledger, State
 from .binary_code import BinaryCode, Restriction
 from .sparse_polynomial import Monomial, Signs, best_assignments, learned
 
-_FEWEST = 15  # samples that a stage can learn something from
-_TRIES = 10  # for a config not seen before; then what is left of the space is taken to be used up
+_MIN_SAMPLES = 15  # the fewest samples in a stage
 
 
 def shares(trainings: int | None, stages: int, needed: int) -> tuple[int, int]:
-    """How many stages there are, and the samples of each: together half of the trainings, where these are limited.
+    """The number of stages, and the samples in each. If trainings are limited, the stages get half of them.
 
     >>> shares(200, stages=3, needed=60), shares(50, stages=3, needed=60), shares(15, stages=3, needed=60)
     ((3, 33), (1, 25), (0, 0))
     """
     if trainings is None:
-        return stages, max(_FEWEST, needed)
+        return stages, max(_MIN_SAMPLES, needed)
     half = trainings // 2
-    stages = min(stages, half // _FEWEST)
+    stages = min(stages, half // _MIN_SAMPLES)
     return stages, half // stages if stages else 0
 
 
 class Stages:
-    """Draws arms and learns their rewards. When a stage has as many as it needs, bits are fixed, and the next one begins.
+    """Draws arms and learns their rewards. When a stage has enough rewards, bits are fixed, and the next stage starts.
 
     Args:
-        ledger: of the search.
-        code: of its space.
-        stages, samples: how many stages, and rewards in each.
-        degree, monomials, keep: as in `Harmonica`.
+        ledger: The ledger of the strategy.
+        code: The binary code of its space.
+        stages, samples: The number of stages, and of rewards in each.
+        degree, monomials, keep: As in `Harmonica`.
     """
 
     def __init__(
@@ -48,11 +47,11 @@ class Stages:
         self._ledger, self._code = ledger, code
         self._stages, self._samples = stages, samples
         self._degree, self._monomials, self._keep = degree, monomials, keep
-        self.polynomials: list[dict[Monomial, float]] = []  # by stage that has ended
+        self.polynomials: list[dict[Monomial, float]] = []  # of each stage that has ended
         self._restrictions: list[Restriction] = []
         self._free = list(range(len(code.names)))
-        self._signs: dict[int, Signs] = {}  # by arm of this stage: its bits
-        self._rewards: dict[int, float] = {}  # of those told; NaN if it failed
+        self._signs: dict[int, Signs] = {}  # the bits of each arm of this stage
+        self._rewards: dict[int, float] = {}  # their rewards so far; NaN if the arm failed
 
     @property
     def over(self) -> bool:
@@ -60,32 +59,32 @@ class Stages:
         return len(self.polynomials) >= self._stages or not self._free
 
     def draw(self) -> Arm:
-        """A new random arm within what is left of the space; its config is one that is not known, if there is one."""
-        signs, config = self._found()
+        """A new random arm with the bits that are fixed. No other arm has its config, unless the space is exhausted."""
+        signs, config = self._new_config()
         arm = self._ledger.add(config)
         if not self.over:
             self._signs[arm.id] = signs
         return arm
 
-    def _found(self) -> tuple[Signs, Any]:
-        """Where all that is left is known, the bits that were fixed last are free again, and so on."""
+    def _new_config(self) -> tuple[Signs, Any]:
+        """The bits and config of a new arm. If all configs are known, the bits fixed last become free again, and so on."""
         for fixed in range(len(self._restrictions), -1, -1):
-            for _ in range(_TRIES):
+            for _ in range(MAX_DRAWS):
                 signs, config = self._code.draw(self._restrictions[:fixed], self._ledger.rng)
                 if not self._ledger.knows(config):
                     return signs, config
         return signs, config
 
     def learn(self, arm: int, reward: float | None) -> None:
-        """Take in the reward of an arm that the ledger has settled, if the arm is of this stage and was not told before."""
-        if arm not in self._signs or arm in self._rewards:
+        """Learn the result of a pull of this stage; None means that it failed. Arms of earlier stages are ignored."""
+        if arm not in self._signs:
             return
-        self._rewards[arm] = math.nan if reward is None or arm in self._ledger.failed else float(reward)
+        self._rewards[arm] = math.nan if reward is None else reward
         if len(self._rewards) >= self._samples:
             self._end()
 
     def _end(self) -> None:
-        """Fix the bits of this stage's polynomial. Arms that are in flight still do not count for the next."""
+        """Fix the bits of this stage's polynomial. Arms that are still in flight do not count for the next stage."""
         arms = sorted(self._rewards)
         signs, rewards = np.array([self._signs[arm] for arm in arms]), np.array([self._rewards[arm] for arm in arms])
         polynomial = learned(signs, rewards, self._free, self._degree, self._monomials)
@@ -99,7 +98,7 @@ class Stages:
         self._free = [bit for bit in self._free if bit not in restriction.bits]
 
     def state(self) -> State:
-        """The polynomials, the bits that are fixed, and this stage's arms."""
+        """The polynomials, the fixed bits, and the arms of this stage."""
         return {
             "polynomials": [[[list(bits), number] for bits, number in terms.items()] for terms in self.polynomials],
             "fixed": [[restriction.bits, restriction.rows.tolist()] for restriction in self._restrictions],
@@ -110,7 +109,7 @@ class Stages:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         self.polynomials = [{tuple(bits): number for bits, number in terms} for terms in state["polynomials"]]
         self._restrictions, self._free = [], list(range(len(self._code.names)))
         for bits, rows in state["fixed"]:

@@ -1,4 +1,4 @@
-"""Numbers by arm that NumPy can work on, and that grow with the arms."""
+"""Columns of numbers, one number for each arm, that grow with the arms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 
 class Column:
-    """One number for each arm. Reading one gives a plain Python number; `all` is the array."""
+    """One number for each arm. Indexing returns a plain Python number; `all` is the array.
+
+    Args:
+        kind: The NumPy type of the numbers.
+    """
 
     def __init__(self, kind: Any) -> None:
         self._values: NDArray[Any] = np.zeros(64, dtype=kind)
@@ -24,7 +28,7 @@ class Column:
 
     @property
     def all(self) -> NDArray[Any]:
-        """All of them, as a view."""
+        """All numbers, as a view."""
         return self._values[: self._length]
 
     def append(self, value: float) -> None:

@@ -1,4 +1,4 @@
-"""Arms in order of their rewards, as rows that can be sorted, heaped and stored."""
+"""Rows of reward, tie-breaker and arm, which can be sorted, kept in a heap and stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .ledger import State
 
 Entry = tuple[float, float, int]
-"""A reward (or its negative), a random number against ties, an arm."""
+"""A reward (or its negative), a random number that breaks ties, and an arm."""
 
 
 def pack(entries: Iterable[Entry]) -> State:
@@ -23,5 +23,5 @@ def pack(entries: Iterable[Entry]) -> State:
 
 
 def unpack(state: State) -> list[Entry]:
-    """The entries that `pack` was given, in their order."""
+    """The entries that were given to `pack`, in the same order."""
     return list(zip(state["reward"].tolist(), state["tie"].tolist(), state["arm"].tolist(), strict=True))

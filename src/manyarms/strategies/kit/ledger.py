@@ -1,10 +1,11 @@
-"""The ledger every strategy keeps: its arms, its pulls in flight, its steps spent."""
+"""The ledger of a strategy: its arms, the pulls in flight and the steps spent."""
 
 from __future__ import annotations
 
 import copy
 import math
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,50 @@ from ...core import Arm, Pull
 from ...spaces import as_space, from_json, to_json
 
 State = dict[str, Any]
-"""The whole state of a strategy, or of a part of it: JSON values and NumPy arrays, by name. Never a pickle."""
+"""The state of a strategy or of a part of it: JSON values and NumPy arrays by name."""
 
-_TRIES = 10  # for a config not seen before; then the space is taken to be used up, and a twin is made
+MAX_DRAWS = 10
+"""Draws to find a config that no arm has. If all of them are known, the space is treated as exhausted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What `Ledger.settle` found: the pull has a new reward, it failed, or its result was told before.
+
+    Attributes:
+        reward: The reward, if it is new; otherwise None.
+        repeated: Whether the result of this pull was told before, so that it must not count again.
+    """
+
+    reward: float | None
+    repeated: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the pull failed, and this was not known before."""
+        return self.reward is None and not self.repeated
+
+
+_REPEATED = Settled(None, repeated=True)
 
 
 class Ledger:
-    """What a strategy has asked for and been told. Counting is here; deciding is the strategy's.
+    """Counts what a strategy asked for and was told. The strategy decides; the ledger counts.
 
     Args:
         space: Makes the configs of new arms. A dict stands for a `Space`, see `manyarms.spaces.as_space`.
-        budget: the most steps that may be asked for in all; None means no limit.
-        max_steps: the most steps one arm may get; None means no limit.
-        seed: of the generator all its decisions draw from; None takes a fresh one.
+        budget: The most steps in total; None means no limit.
+        max_steps: The most steps one arm may get; None means no limit.
+        seed: Random seed of all decisions; None chooses one.
+
+    Attributes:
+        space: The space, made from a dict if one was given.
+        rng: The random generator. Use no other.
+        arms: All arms, by number.
+        steps: How many steps each arm was trained, by number. Pulls in flight are not included.
+        failed: Numbers of the arms with a failed pull. They are never pulled again.
+        in_flight: The pull in flight of each arm that has one.
+        spent: Steps asked for, including those in flight.
     """
 
     def __init__(self, space: Any, budget: int | None, max_steps: int | None, seed: int | None) -> None:
@@ -38,11 +70,11 @@ class Ledger:
         self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.whole("seed", seed, 0)
         self.rng = np.random.default_rng(self.seed)
         self.arms: list[Arm] = []
-        self.steps: list[int] = []  # by arm: trained and told
-        self.failed: set[int] = set()  # arms with a failed pull: never pulled again
-        self.in_flight: dict[int, Pull] = {}  # by arm: one at a time
-        self.spent = 0  # steps asked for, in flight included
-        self._known: dict[Hashable, int] = {}
+        self.steps: list[int] = []
+        self.failed: set[int] = set()
+        self.in_flight: dict[int, Pull] = {}
+        self.spent = 0
+        self._known: dict[Hashable, int] = {}  # the newest arm with each config
 
     @property
     def left(self) -> float:
@@ -50,35 +82,35 @@ class Ledger:
         return math.inf if self.budget is None else self.budget - self.spent
 
     def can_train(self, arm: int) -> bool:
-        """Whether the arm is awake, sound and not trained to the end."""
+        """Whether the arm can be pulled: it is not in flight, has not failed and is not fully trained."""
         capped = self.max_steps is not None and self.steps[arm] >= self.max_steps
         return not capped and arm not in self.in_flight and arm not in self.failed
 
     def draw(self) -> Any:
-        """A random config; but those that the space begins with come first."""
+        """A random config. The first configs of the space, if it has any, come first."""
         number = len(self.arms)
         return copy.deepcopy(self._firsts[number]) if number < len(self._firsts) else self.space.sample(self.rng)
 
     def sample(self) -> Arm:
-        """A new random arm."""
+        """A new random arm. If its config is that of an arm that can be trained, that arm is returned instead."""
         return self._arm(self.draw, ())
 
-    def fresh(self) -> Arm:
-        """A new random arm, and never a known one to be trained on: for those who need so many arms that start together."""
+    def new_sample(self) -> Arm:
+        """A new random arm, never a known one: for strategies that need a number of arms that start together."""
         return self._arm(self.draw, (), revisit=False)
 
     def mutant(self, parent: int) -> Arm:
-        """A new arm mutated from another."""
+        """A mutant of an arm, or the arm that already has this config, as in `sample`."""
         config = self.arms[parent].config
         return self._arm(lambda: self.space.mutate(config, self.rng), (parent,))
 
     def crossed(self, a: int, b: int) -> Arm:
-        """A new arm crossed from two others, then mutated."""
+        """A crossing of two arms, then mutated, or the arm that already has this config, as in `sample`."""
         one, two = self.arms[a].config, self.arms[b].config
         return self._arm(lambda: self.space.mutate(self.space.crossover(one, two, self.rng), self.rng), (a, b))
 
     def unseen(self, options: Iterable[tuple[Any, tuple[int, ...]]]) -> Arm | None:
-        """A new arm with the first of these configs (and parents) that no arm has; None if all are known."""
+        """A new arm with the first of these configs (and parents) that no arm has; None if arms have all of them."""
         for config, parents in options:
             key = self._key(config)
             if key is None or key not in self._known:
@@ -95,8 +127,8 @@ class Ledger:
         return self._add(config, parents, self._key(config))
 
     def _arm(self, make: Callable[[], Any], parents: tuple[int, ...], revisit: bool = True) -> Arm:
-        """A new arm; or, where the config is that of an arm which can be trained on, that arm: a duplicate is one more pull."""
-        for _ in range(_TRIES):
+        """A new arm or, with `revisit`, a known arm with the same config that can be trained."""
+        for _ in range(MAX_DRAWS):
             config = make()
             key = self._key(config)
             known = self._known.get(key) if key is not None else None
@@ -115,7 +147,7 @@ class Ledger:
         return arm
 
     def _key(self, config: Any) -> Hashable:
-        """Equal for equal configs; None where the config cannot be compared this way."""
+        """A key that is equal for equal configs; None if the config cannot be compared."""
         try:
             key: Hashable = _frozen(self._to_json(config) if self._to_json is not None else config)
             hash(key)
@@ -124,28 +156,28 @@ class Ledger:
         return key
 
     def open(self, arm: Arm, steps: int) -> Pull:
-        """Ask for a pull of the arm, from where it stands."""
+        """Start a pull of the arm that continues its training by this many steps."""
         start = self.steps[arm.id]
         pull = Pull(arm, start, start + steps)
         self.in_flight[arm.id] = pull
         self.spent += steps
         return pull
 
-    def settle(self, pull: Pull, reward: float | None) -> float | None:
-        """Note that a pull ended: its reward if it counts; None if it failed or was told before."""
-        counts = None if reward is None else _finite(reward)
+    def settle(self, pull: Pull, reward: float | None) -> Settled:
+        """Record the result of a pull; None means that it failed. A result told before changes nothing."""
+        settled = Settled(None if reward is None else _finite(reward))
         arm = pull.arm.id
         asked = self.in_flight.get(arm)
         if asked is None or (asked.start, asked.stop) != (pull.start, pull.stop):
             if self._was_told(pull):
-                return None
-            raise ValueError(f"pull must be one that ask gave, got arm {arm} from {pull.start} to {pull.stop}")
+                return _REPEATED
+            raise ValueError(f"pull must be one that ask returned, got arm {arm} from {pull.start} to {pull.stop}")
         del self.in_flight[arm]
-        if counts is None:
+        if settled.failed:
             self.failed.add(arm)
         else:
             self.steps[arm] = pull.stop
-        return counts
+        return settled
 
     def _was_told(self, pull: Pull) -> bool:
         arm = pull.arm.id
@@ -168,7 +200,7 @@ class Ledger:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         self.budget, self.spent = state["budget"], state["spent"]
         rows = zip(state["configs"], state["parents"], strict=True)
         self.arms = [Arm(i, from_json(self.space, config), tuple(parents)) for i, (config, parents) in enumerate(rows)]
@@ -179,8 +211,14 @@ class Ledger:
         self.rng.bit_generator.state = state["generator"]
 
 
+def check_one_training(budget: int | None, max_steps: int) -> None:
+    """Refuse a budget that does not cover one full training."""
+    if budget is not None and budget < max_steps:
+        raise ValueError(f"budget must be at least {max_steps}, one full training of max_steps, got {budget}")
+
+
 def _finite(reward: Any) -> float:
-    """A reward of any type of number, also NumPy's and PyTorch's, that is neither NaN nor infinite."""
+    """The reward as a float. Any type of number is accepted, such as those of NumPy and PyTorch, but not NaN or infinity."""
     rule = f"reward must be a finite number, or None if the pull failed, got {reward!r}"
     if isinstance(reward, (str, bytes)) or not hasattr(reward, "__float__"):
         raise TypeError(rule)
@@ -191,7 +229,7 @@ def _finite(reward: Any) -> float:
 
 
 def _frozen(value: Any) -> Any:
-    """A hashable stand-in; with the types, since True, 1 and 1.0 are three values that Python takes for one."""
+    """A hashable stand-in that includes types, because True, 1 and 1.0 are equal in Python."""
     if isinstance(value, dict):
         names = sorted(value)
         parts = [_frozen(part) if isinstance(part, (dict, list)) else part for part in map(value.__getitem__, names)]

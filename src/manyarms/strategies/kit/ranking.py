@@ -1,4 +1,4 @@
-"""The arm with the largest index, found without a scan."""
+"""The arm with the largest index, found without scanning all arms."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .ledger import State
 
 
 class Ranking:
-    """Arms by index, largest first, ties broken at random: O(log n) to change one, O(1) to see the first.
+    """Arms by index, largest first, with ties broken at random. Changing an arm is O(log n), finding the first O(1).
 
-    A heap whose outdated entries are dropped when they surface: an entry counts only while it is the arm's newest.
+    A heap whose outdated entries are removed when they reach the top. An entry is valid only while it is the newest of its arm.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Ranking:
         self._heap: list[tuple[float, float, int]] = []
 
     def put(self, arm: int, index: float, tie: float) -> None:
-        """Give the arm this index. `tie` is a random number: among equal indices the smallest comes first."""
+        """Rank the arm by this index. Among equal indices the smallest `tie`, a random number, comes first."""
         entry = (-index, tie, arm)
         self._entries[arm] = entry
         heapq.heappush(self._heap, entry)
@@ -29,15 +29,15 @@ class Ranking:
             heapq.heapify(self._heap)
 
     def arms(self) -> list[int]:
-        """All that are in, in no order."""
+        """All ranked arms, in no particular order."""
         return list(self._entries)
 
     def clear(self) -> None:
-        """Take out all arms."""
+        """Remove all arms."""
         self._entries, self._heap = {}, []
 
     def drop(self, arm: int) -> None:
-        """Take the arm out, if it is in."""
+        """Remove the arm, if it is ranked."""
         self._entries.pop(arm, None)
 
     def first(self) -> int | None:
@@ -56,7 +56,7 @@ class Ranking:
         return None
 
     def state(self) -> State:
-        """The entries; the heap is made again from them."""
+        """The entries, from which the heap is rebuilt."""
         rows = list(self._entries.values())
         return {
             "index": np.array([row[0] for row in rows], dtype=float),
@@ -65,7 +65,7 @@ class Ranking:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         rows = zip(state["index"].tolist(), state["tie"].tolist(), state["arm"].tolist(), strict=True)
         self._entries = {row[2]: row for row in rows}
         self._heap = list(self._entries.values())

@@ -1,4 +1,4 @@
-"""Which arm to recommend where rewards are points of learning curves: the one with the best reward."""
+"""The arm to recommend where rewards are points of learning curves: the one with the best reward."""
 
 from __future__ import annotations
 
@@ -12,26 +12,31 @@ from ...errors import NoResult
 from .ledger import Ledger, State
 
 Standing = tuple[bool, float, int, int, int]
-"""Of an arm: whether it failed, minus its best reward, minus its steps, its turn among the arms told, itself. Least is best."""
+"""Whether the arm failed, minus its best reward, minus its steps, its rank by age of the first reward, and its number.
+
+The smallest standing is the best."""
 
 
 class Standings:
-    """The best reward of every arm in a ledger. The leader is found as rewards come: O(log n) for each, on average.
+    """The best reward of every arm, and the arm to recommend. Each reward costs O(log n) on average.
 
-    As in a `Ranking`, a standing in the heap counts only while it is the arm's newest, and is dropped when it surfaces.
+    As in a `Ranking`, outdated entries of the heap are removed when they reach the top.
+
+    Args:
+        ledger: The ledger of the strategy. It must have settled a pull before `tell` is called.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._standings: dict[int, Standing] = {}  # in the order in which the arms were first told
+        self._standings: dict[int, Standing] = {}  # in order of the first reward of each arm
         self._heap: list[Standing] = []
         self._leader: int | None = None
 
     def tell(self, arm: int, reward: float | None) -> None:
-        """Note the end of a pull that the ledger has settled; None means that it failed."""
+        """Count the reward of a pull; None means that it failed."""
         if reward is not None:
             standing = self._put(arm, max(reward, self._reward(arm)) if arm in self._standings else reward)
-            if self._leader is None or standing[:3] < self._standings[self._leader][:3]:  # at a tie the leader stays
+            if self._leader is None or standing[:3] < self._standings[self._leader][:3]:  # at a tie the leader stays the same
                 self._leader = arm
         elif arm in self._standings:
             self._put(arm, self._reward(arm))
@@ -39,13 +44,13 @@ class Standings:
                 self._leader = self._first()
 
     def best(self) -> Arm:
-        """The arm with the best reward; of equal ones that trained furthest; one that failed only if there is no other."""
+        """The arm with the best reward; at a tie, the one trained furthest. A failed arm only if there is no other."""
         if self._leader is None:
             raise NoResult("no pull has succeeded yet")
         return self._ledger.arms[self._leader]
 
     def priority(self, arm: int, again: bool) -> float:
-        """The better the higher, and above all others where the arm may be trained on, by the steps it would lose."""
+        """The priority of an arm: larger for better arms, and above all others, by steps, if it may be trained `again`."""
         if arm in self._ledger.failed or arm not in self._standings:
             return -math.inf
         reward = self._reward(arm)
@@ -66,13 +71,13 @@ class Standings:
         return standing
 
     def _first(self) -> int:
-        """The arm with the best standing; there must be one."""
+        """The arm with the best standing. There must be one."""
         while self._standings[self._heap[0][4]] is not self._heap[0]:
             heapq.heappop(self._heap)
         return self._heap[0][4]
 
     def state(self) -> State:
-        """The rewards, in the order in which their arms were first told; the heap is made again from them."""
+        """The best rewards, from which the heap is rebuilt."""
         return {
             "arms": np.array(list(self._standings), dtype=np.int64),
             "rewards": np.array([self._reward(arm) for arm in self._standings], dtype=float),
@@ -80,7 +85,7 @@ class Standings:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave, after the ledger has done so."""
+        """Restore what `state` returned, after the ledger was restored."""
         self._standings, self._heap, self._leader = {}, [], state["leader"]
         for arm, reward in zip(state["arms"].tolist(), state["rewards"].tolist(), strict=True):
             self._put(arm, reward)

@@ -1,4 +1,4 @@
-"""How a strategy is shown in a terminal: its class, space and settings, and how far it is."""
+"""How a strategy is shown in a terminal: its class, space, settings and progress."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .ledger import Ledger
 LONGEST = 200
 """The most characters of the line that shows a strategy."""
 
-_LONGEST_VALUE = 40  # characters of one setting
+_LONGEST_VALUE = 40  # the most characters of one setting
 
 
 def strategy_repr(strategy: Any) -> str:
-    """The line for any strategy that has a ledger and settings: `__repr__ = strategy_repr` in its class.
+    """The line for any strategy with a ledger and settings. Use it as `__repr__ = strategy_repr` in the class.
 
     >>> from manyarms import Float, RandomSearch, Space
     >>> strategy = RandomSearch(Space(x=Float(0, 1)), budget=20, seed=0)
@@ -29,7 +29,7 @@ def strategy_repr(strategy: Any) -> str:
 
 
 def one_line(name: str, subjects: Sequence[str], settings: Mapping[str, Any], ledger: Ledger) -> str:
-    """The line, with the longest of the `subjects` (the first argument, in ever shorter forms) that fits.
+    """The line, with the longest of the `subjects` that fits: the first argument in ever shorter forms.
 
     Settings that are None are left out.
     """
@@ -39,7 +39,7 @@ def one_line(name: str, subjects: Sequence[str], settings: Mapping[str, Any], le
 
 
 def space_texts(space: Any) -> list[str]:
-    """A space in ever shorter forms: in full, by its names, by their number."""
+    """A space in ever shorter forms: in full, the names of its parameters, their number."""
     texts = [" ".join(repr(space).split())]
     if isinstance(space, (Space, Joint)):
         names = list(space.parameters if isinstance(space, Space) else space.spaces)
@@ -55,7 +55,7 @@ def _progress(ledger: Ledger) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = getattr(value, "__qualname__", None) if callable(value) else None  # a function, without its address
+    text = getattr(value, "__qualname__", None) if callable(value) else None  # the name of a function, without its address
     return _cut(" ".join((text or repr(value)).split()), _LONGEST_VALUE)
 
 

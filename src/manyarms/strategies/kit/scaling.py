@@ -1,4 +1,4 @@
-"""Rewards of any scale brought to [0, 1]: by bounds that are declared, or along a curve that follows the rewards."""
+"""Map rewards of any scale to [0, 1]: by declared bounds, or by a curve that is fitted to the rewards."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from ... import checks
 from .arrays import Column
 from .ledger import State
 
-_SLACK = 0.5  # rewards from 0 to 1 may leave it by so much, as noise lets them
-_MOST = 1e300  # rewards are cut off here, so that differences stay finite
+_SLACK = 0.5  # how far noise may take rewards outside [0, 1]
+_MOST = 1e300  # rewards are clipped here, so that differences stay finite
 
 
 class Bounded:
-    """Declared bounds become 0 and 1; what lies outside is cut off.
+    """Maps declared bounds to 0 and 1. Rewards outside the bounds are clipped.
+
+    Args:
+        low, high: The bounds.
 
     >>> Bounded(0, 200).scale(50)
     0.25
@@ -26,22 +29,23 @@ class Bounded:
         self._low, self._high = checks.interval("bounds", (low, high))
 
     def scale(self, reward: float) -> float:
-        """The reward from 0 to 1."""
+        """The reward mapped to [0, 1]."""
         return min(max((reward - self._low) / (self._high - self._low), 0.0), 1.0)
 
 
 class ScaledRewards:
-    """The rewards of arms, in the order they were told, and the value of each on a scale that all of them share.
+    """All rewards in the order they were told, and the value of each on a common scale.
 
-    Where no reward lies far outside [0, 1], and at least a quarter within, as noise may have it, values are what rewards are.
-    Otherwise the median is worth 1/2 and the best 3/4, along a curve that flattens both ways: a diverged run is no worse than
-    bad, and a better best is still better.
+    If no reward lies far outside [0, 1] and at least a quarter lie within, values are the rewards themselves. Otherwise the
+    median has the value 1/2 and the best reward 3/4, on a curve that flattens in both directions: a diverged run is no worse
+    than a bad one, and a new best reward is still better.
 
-    The curve is fitted again each time the number of rewards has doubled. Then the values of old rewards change too, lest an
-    early arm stay ahead for what it was worth once. Who adds values up does so anew: O(1) for each reward, on average.
+    The curve is fitted again each time the number of rewards has doubled. The values of old rewards then change too; otherwise
+    an early arm would stay ahead because of an outdated value. Callers that sum up values must then do so again, which costs
+    O(1) for each reward on average.
 
     Attributes:
-        arms: whose each reward is.
+        arms: The arm of each reward.
 
     >>> rewards = ScaledRewards()
     >>> [rewards.tell(arm, reward) for arm, reward in enumerate([-3.0, -2.0, -1e9, -2.5])]
@@ -53,13 +57,13 @@ class ScaledRewards:
     def __init__(self) -> None:
         self.arms = Column(np.int64)
         self._rewards = Column(float)
-        self._outside = 0  # rewards that are not within [0, 1]
-        self._far = False  # some are not even nearly
+        self._outside = 0  # number of rewards outside [0, 1]
+        self._far = False  # whether some are far outside
         self._fit(0)
 
     def tell(self, arm: int, reward: float) -> bool:
-        """Take in a reward; True if with it the values of all others change."""
-        reward = _cut_off(reward)
+        """Add a reward. Returns whether the values of all other rewards changed."""
+        reward = _clipped(reward)
         self.arms.append(arm)
         self._rewards.append(reward)
         self._outside += not 0.0 <= reward <= 1.0
@@ -72,22 +76,22 @@ class ScaledRewards:
         return changes
 
     def value(self, reward: float) -> float:
-        """Of any reward, on the scale as it is now."""
-        return float(self._curve(_cut_off(reward)))
+        """The value of any reward on the current scale."""
+        return float(self._curve(_clipped(reward)))
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Of all rewards, on the scale as it is now."""
+        """The values of all rewards on the current scale."""
         return np.asarray(self._curve(self._rewards.all))
 
     def _curve(self, rewards: Any) -> Any:
         if not self._fitted:
             return rewards
         distances = rewards - self._middle
-        return 0.5 + 0.5 * distances / (self._reach + abs(distances))  # never divided by a tiny reach alone, which overflows
+        return 0.5 + 0.5 * distances / (self._reach + abs(distances))  # dividing by a tiny reach alone would overflow
 
     def _fit(self, first: int) -> None:
-        """Fit the curve to so many of the rewards; to none: values are the rewards as they are."""
+        """Fit the curve to the first rewards. With 0, values are the rewards themselves."""
         rewards = self._rewards.all[:first]
         self._fitted = first
         self._middle = float(np.median(rewards)) if first else 0.0
@@ -98,7 +102,7 @@ class ScaledRewards:
         return {"arms": self.arms.all.copy(), "rewards": self._rewards.all.copy(), "fitted": self._fitted}
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         rewards = state["rewards"]
         self.arms, self._rewards = Column.of(state["arms"]), Column.of(rewards)
         self._outside = int(np.sum((rewards < 0.0) | (rewards > 1.0)))
@@ -106,5 +110,5 @@ class ScaledRewards:
         self._fit(state["fitted"])
 
 
-def _cut_off(reward: float) -> float:
+def _clipped(reward: float) -> float:
     return min(max(reward, -_MOST), _MOST)

@@ -1,4 +1,4 @@
-"""Arms ranked by an upper bound of what they may be worth."""
+"""Arms ranked by the upper bounds of Mutant-UCB."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .ranking import Ranking
 
 
 def upper_bound(mean: float, chosen: int, exploration: float, scale: float = 1.0) -> float:
-    """Equation 3 of the Mutant-UCB paper: what the arm may be worth, given how often it was chosen.
+    """Equation 3 of the Mutant-UCB paper: the mean of an arm plus a bonus that shrinks with the number of choices.
 
-    The paper's rewards lie in [0, 1]; `scale` is the width of the range that others lie in.
+    The paper's rewards lie in [0, 1]; for other rewards, `scale` is the width of their range.
     """
     return mean + scale * math.sqrt(exploration / chosen)
 
 
 def reward_scale(means: Sequence[float]) -> float:
-    """The range that rewards lie in, by the arms' means: twice from the median to the best, so that bad outliers do not count.
+    """The width of the range of the means: twice the distance from the median to the best, so that bad outliers do not count.
 
     >>> reward_scale([-1e9, -0.7, -0.69, -0.6, -0.5])
     0.38
@@ -30,35 +30,40 @@ def reward_scale(means: Sequence[float]) -> float:
 
 
 class UpperBounds:
-    """The rewards and choices of every arm, and the arms that may be chosen by their upper bounds.
+    """Counts the rewards and choices of every arm, and ranks arms by their upper bounds.
 
-    While all rewards lie in [0, 1] the bounds are the paper's. Otherwise the bonus is stretched to the range of the rewards,
-    which is measured again each time their number has doubled; means are kept as they are.
+    While all rewards lie in [0, 1], the bounds are the paper's. Otherwise the bonus is scaled to the range of the rewards,
+    which is measured again each time their number has doubled.
 
     Args:
-        ledger: the strategy's own: how often each arm was trained, which failed, and the generator that breaks ties.
+        ledger: The ledger of the strategy.
         exploration: E of the upper bound.
+
+    Attributes:
+        sums: The sum of the rewards of each arm.
+        chosen: How often each arm was chosen, including choices in flight (N_k in the paper).
+        scale: The factor of the bonus.
     """
 
     def __init__(self, ledger: Ledger, exploration: float) -> None:
         self.exploration = exploration
-        self.sums: list[float] = []  # by arm: of its rewards
-        self.chosen: list[int] = []  # by arm: N_k, the choices in flight included
+        self.sums: list[float] = []
+        self.chosen: list[int] = []
         self.scale = 1.0
         self._ledger = ledger
         self._ranking = Ranking()
-        self._rewards = 0  # how many there were
-        self._measure_at: int | None = None  # so many; None while all lie in [0, 1]
+        self._rewards = 0  # number of rewards
+        self._measure_at: int | None = None  # number of rewards at which the range is measured; None while all lie in [0, 1]
 
     def choose(self, arm: int) -> None:
-        """Count a choice of the arm, which may be a new one. Its rank stays as it is."""
+        """Count a choice of an arm, which may be new. Its rank does not change."""
         if arm == len(self.sums):
             self.sums.append(0.0)
             self.chosen.append(0)
         self.chosen[arm] += 1
 
     def add(self, arm: int, reward: float) -> None:
-        """Count a reward. The arm's rank stays as it is."""
+        """Count a reward. The rank of the arm does not change."""
         self.sums[arm] += reward
         self._rewards += 1
         if self._measure_at is None and not 0.0 <= reward <= 1.0:
@@ -75,12 +80,12 @@ class UpperBounds:
                 self.rank(arm)
 
     def rank(self, arm: int) -> None:
-        """Put an arm that has a reward where its upper bound belongs."""
+        """Rank an arm that has a reward by its upper bound."""
         bound = upper_bound(self.sums[arm] / self._ledger.steps[arm], self.chosen[arm], self.exploration, self.scale)
         self._ranking.put(arm, bound, self._ledger.rng.random())
 
     def drop(self, arm: int) -> None:
-        """Leave the arm out until it is ranked again."""
+        """Remove the arm from the ranking until it is ranked again."""
         self._ranking.drop(arm)
 
     def first(self) -> int | None:
@@ -88,11 +93,11 @@ class UpperBounds:
         return self._ranking.first()
 
     def mean(self, arm: int) -> float:
-        """Of the rewards of an arm that has one."""
+        """The mean reward of an arm that has a reward."""
         return self.sums[arm] / self._ledger.steps[arm]
 
     def largest_mean(self) -> int:
-        """The arm to recommend, of those that never failed, if any has a reward."""
+        """The arm with the largest mean; a failed arm only if there is no other."""
         rewarded = [arm for arm, steps in enumerate(self._ledger.steps) if steps]
         sound = [arm for arm in rewarded if arm not in self._ledger.failed]
         if not rewarded:
@@ -100,7 +105,7 @@ class UpperBounds:
         return max(sound or rewarded, key=self.mean)
 
     def priority(self, arm: int) -> float:
-        """The upper bound, ranked or not; none for an arm that failed or has no reward yet."""
+        """The upper bound of an arm; -inf if it failed or has no reward."""
         if arm in self._ledger.failed or not self._ledger.steps[arm]:
             return -math.inf
         return upper_bound(self.mean(arm), self.chosen[arm], self.exploration, self.scale)
@@ -115,7 +120,7 @@ class UpperBounds:
         }
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         self._ranking.load(state["ranking"])
         self.sums, self.chosen = state["sums"].tolist(), state["chosen"].tolist()
         self.scale, self._rewards, self._measure_at = state["scale"]

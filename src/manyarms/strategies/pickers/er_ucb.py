@@ -1,4 +1,4 @@
-"""ER-UCB: picks the arm whose best rewards are the largest, rather than its mean.
+"""ER-UCB: picks the arm whose best rewards are largest, not the arm with the largest mean.
 
 "Cascaded algorithm selection and hyper-parameter optimization with extreme-region upper confidence bound bandit".
 """
@@ -14,19 +14,19 @@ from ... import checks
 from .picker import Floats, Picker
 
 
-def doubts(trials: Floats, total: float, theta: float) -> Floats:
-    """How little is known of each arm: e + sqrt(e / theta), where e = sqrt(2 ln t / T_i)."""
+def exploration_bonuses(trials: Floats, total: float, theta: float) -> Floats:
+    """The exploration bonus of each arm: e + sqrt(e / theta), where e = sqrt(2 ln t / T_i)."""
     e = np.sqrt(2.0 * math.log(total) / trials)
     return np.asarray(e + np.sqrt(e / theta))
 
 
 def indices(mean_y: Floats, mean_z: Floats, trials: Floats, total: float, theta: float, gamma: float) -> Floats:
-    """Equation 17: what is expected of an arm's extreme region, and how little is known of that."""
-    return np.asarray(gamma * (mean_y + np.sqrt(mean_z / theta)) + doubts(trials, total, theta))
+    """Equation 17: the expected reward in the extreme region of each arm, plus the exploration bonus."""
+    return np.asarray(gamma * (mean_y + np.sqrt(mean_z / theta)) + exploration_bonuses(trials, total, theta))
 
 
 def automatic_beta(means: Floats) -> float:
-    """The mean of the arms' means: each arm counts alike, so that it does not follow the picks."""
+    """The mean of the arms' means. Each arm counts the same, so that it does not depend on how often each was picked."""
     return float(means.mean())
 
 
@@ -37,25 +37,25 @@ class ERUCB(Picker):
 
     with Y = X - beta and Z = (X - beta)^2 of the rewards X of the arm, T_i of the t trials so far.
 
-    What the paper is after is mean + sqrt(variance / theta) (equation 4). Z stands for the variance, and beta keeps the mean
-    out of it. A beta that is given must be near the means of the best arms, yet hardly above that of any arm: the further an
-    arm lies below it, the larger its Z, until a hopeless arm looks best. Hence "auto": beta is the mean of the arms' means, and
-    for an arm below it Z is the variance.
+    The paper estimates mean + sqrt(variance / theta) (equation 4). Z stands for the variance, and beta keeps the mean out of
+    it. A given beta must be near the means of the best arms, but hardly above the mean of any arm: the further an arm lies
+    below it, the larger its Z, until a hopeless arm looks best. Therefore "auto" sets beta to the mean of the arms' means, and
+    uses the variance as Z for arms below it.
 
-    A failure lowers mean_Y as the worst reward, and adds nothing to mean_Z.
+    A failure lowers mean_Y like the worst reward, and adds nothing to mean_Z.
 
     Args:
-        theta: how rare the extreme region is; the smaller, the more the spread of an arm's rewards counts.
-        gamma: how much that counts beside exploration.
-        beta: the origin of rewards, or "auto".
-        n: how many arms.
+        theta: How rare the extreme region is. With smaller values, the spread of an arm's rewards counts more.
+        gamma: Weight of the extreme region relative to exploration.
+        beta: The origin of rewards, or "auto".
+        n: Number of arms. A `Cascade` sets it.
 
     >>> import numpy as np
     >>> picker, rng = ERUCB(n=2), np.random.default_rng(0)
     >>> for _ in range(500):
     ...     arm = picker.pick(rng)
     ...     picker.update(arm, rng.normal((0.84, 0.88)[arm], (0.07, 0.01)[arm]))
-    >>> picker.trials.argmax()  # the mean is lower, the best are higher
+    >>> picker.trials.argmax()  # its mean is lower, but its best rewards are higher
     np.int64(0)
     """
 
@@ -74,7 +74,7 @@ class ERUCB(Picker):
         return int(indices(mean_y, mean_z, self.trials[arms], self.trials.sum(), self.theta, self.gamma).argmax())
 
     def _moments(self, arms: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Of Y and Z, by arm, from the sums of X and X^2: so beta may change."""
+        """The means of Y and Z of each arm, computed from the sums of X and X^2 because beta may change."""
         means, rewarded = self.means(arms), self._rewarded[arms]
         own = self._sums[arms] / np.maximum(rewarded, 1.0)  # without failures
         variances = np.maximum(self._squares[arms] / np.maximum(rewarded, 1.0) - own * own, 0.0)

@@ -1,4 +1,4 @@
-"""Bandits over a few arms that are known beforehand: which of them deserves the next trial."""
+"""What all pickers share. A picker chooses among a few arms that are known in advance."""
 
 from __future__ import annotations
 
@@ -16,33 +16,24 @@ from ..kit.scaling import ScaledRewards
 Floats = NDArray[np.float64]
 
 
-def upper_bounds(means: Floats, trials: Floats, total: float) -> Floats:
-    """UCB1: the mean of each arm and sqrt(2 ln t / T_i)."""
-    return np.asarray(means + np.sqrt(2.0 * math.log(total) / trials))
-
-
-def weights(means: Floats, temperature: float) -> Floats:
-    """The probabilities of softmax: exp(mean / temperature), made to sum to 1."""
-    powers = np.exp((means - means.max()) / temperature)
-    return np.asarray(powers / powers.sum())
-
-
 class Picker:
-    """What all pickers share: `pick` an arm, then `update` it with the reward. First every arm is picked once.
+    """Base class of pickers: `pick` an arm, then `update` it with the reward. Every arm is picked once at the start.
 
-    Many picks may be in flight: each counts as a trial at once, so that the next ones spread. An arm that has no reward yet is
-    left alone while another has one. A failure (None, NaN or infinity) counts as the worst reward that any arm has had.
+    Many picks may be in flight. Each counts as a trial at once, so that the next picks are spread over the arms. An arm without
+    a reward is not picked again while another arm has one. A failure (None, NaN or infinity) counts as the worst reward of any
+    arm.
 
-    Decisions are for rewards from 0 to 1; those of any other scale are brought there, all of them anew when the scale changes.
+    Decisions are made for rewards from 0 to 1. Rewards on another scale are mapped there, all of them again whenever the scale
+    changes.
 
-    A picker of your own is a subclass with `_decide`.
+    To write your own picker, subclass this and define `_decide`.
 
     Args:
-        n: how many arms; a `Cascade` sets it.
-        settings: its other arguments as they were given.
+        n: Number of arms. A `Cascade` sets it.
+        settings: The other arguments as given.
 
     Attributes:
-        trials: by arm, those in flight included.
+        trials: Number of trials of each arm, including those in flight.
     """
 
     def __init__(self, n: int | None = None, **settings: Any) -> None:
@@ -52,7 +43,7 @@ class Picker:
             self.start(n)
 
     def start(self, n: int) -> None:
-        """Begin anew, with `n` arms."""
+        """Forget everything, and choose among `n` arms from now on."""
         self.n = checks.whole("n", n, 1)
         self.trials, self._rewarded, self._failed, self._sums, self._squares, self._bests = np.zeros((6, n))
         self._bests[:] = -math.inf
@@ -66,18 +57,18 @@ class Picker:
         return arm
 
     def choose(self, rng: np.random.Generator, among: Sequence[int]) -> int:
-        """The arm to try next, one of these; it is not counted until `open`."""
+        """The arm to try next, one of `among`. It is not counted until `open`."""
         if not self.n:
             raise ValueError(f"n must be given, the number of arms: {type(self).__name__}(n=7)")
         arms = np.array(among, dtype=np.int64)
-        told = arms[self._rewarded[arms] + self._failed[arms] > 0]
+        with_result = arms[self._rewarded[arms] + self._failed[arms] > 0]
         fewest = int(arms[self.trials[arms].argmin()])
-        if not self.trials[fewest] or not len(told):
+        if not self.trials[fewest] or not len(with_result):
             return fewest
-        return int(told[self._decide(told, rng)])
+        return int(with_result[self._decide(with_result, rng)])
 
     def open(self, arm: int) -> None:
-        """Count a trial that begins."""
+        """Count a trial that starts."""
         self.trials[arm] += 1
 
     def update(self, arm: int, reward: float | None) -> None:
@@ -87,7 +78,7 @@ class Picker:
         if reward is None or not math.isfinite(reward):
             self._failed[arm] += 1
         elif self._rewards.tell(arm, reward):
-            self._count()
+            self._count_again()
         else:
             value = self._rewards.value(reward)
             self._rewarded[arm] += 1
@@ -95,10 +86,11 @@ class Picker:
             self._squares[arm] += value * value
             self._bests[arm] = max(self._bests[arm], value)
             self._worst = min(self._worst, value)
-        self.trials[arm] = max(self.trials[arm], self._rewarded[arm] + self._failed[arm])  # told without having been picked
+        # A reward may come for an arm that was not picked.
+        self.trials[arm] = max(self.trials[arm], self._rewarded[arm] + self._failed[arm])
 
-    def _count(self) -> None:
-        """Add up what all rewards are worth now."""
+    def _count_again(self) -> None:
+        """Sum up the values of all rewards on the new scale."""
         arms, values = self._rewards.arms.all, self._rewards.values
         self._rewarded[:] = np.bincount(arms, minlength=self.n)
         self._sums[:] = np.bincount(arms, values, self.n)
@@ -107,78 +99,28 @@ class Picker:
         np.maximum.at(self._bests, arms, values)
         self._worst = float(values.min(initial=math.inf))
 
+    def worst(self) -> float:
+        """The worst value of any arm, which a failure counts as; 0 if there is no reward yet."""
+        return self._worst if math.isfinite(self._worst) else 0.0
+
     def means(self, arms: NDArray[np.int64]) -> Floats:
-        """The mean values of arms that were told, failures included: valued now, so that they never look good."""
-        worst = self._worst if math.isfinite(self._worst) else 0.0
+        """The mean values of arms that have a result, failures included."""
         failed = self._failed[arms]
-        return np.asarray((self._sums[arms] + failed * worst) / (self._rewarded[arms] + failed))
+        return np.asarray((self._sums[arms] + failed * self.worst()) / (self._rewarded[arms] + failed))
 
     def _decide(self, arms: NDArray[np.int64], rng: np.random.Generator) -> int:
-        """The place in `arms`, which all have been told, of the one to try next."""
+        """The position in `arms`, all of which have a result, of the arm to try next."""
         raise NotImplementedError
 
     def state(self) -> State:
-        """What it has learned."""
+        """The trials, failures and rewards."""
         return {"trials": self.trials.copy(), "failed": self._failed.copy(), "rewards": self._rewards.state()}
 
     def load(self, state: State) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         self.trials[:], self._failed[:] = state["trials"], state["failed"]
         self._rewards.load(state["rewards"])
-        self._count()
+        self._count_again()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
-
-
-class UCB1(Picker):
-    """The arm with the largest upper bound of its mean: it seeks the best mean, not the best reward.
-
-    >>> import numpy as np
-    >>> picker, rng = UCB1(n=2), np.random.default_rng(0)
-    >>> for _ in range(100):
-    ...     arm = picker.pick(rng)
-    ...     picker.update(arm, (0.2, 0.9)[arm])
-    >>> picker.trials.tolist()
-    [9.0, 91.0]
-    """
-
-    def __init__(self, *, n: int | None = None) -> None:
-        super().__init__(n)
-
-    def _decide(self, arms: NDArray[np.int64], rng: np.random.Generator) -> int:
-        return int(upper_bounds(self.means(arms), self.trials[arms], self.trials.sum()).argmax())
-
-
-class EpsilonGreedy(Picker):
-    """The arm with the largest mean or, with probability epsilon, any."""
-
-    def __init__(self, epsilon: float = 0.1, *, n: int | None = None) -> None:
-        self.epsilon = checks.between("epsilon", epsilon, 0, 1)
-        super().__init__(n, epsilon=epsilon)
-
-    def _decide(self, arms: NDArray[np.int64], rng: np.random.Generator) -> int:
-        if rng.random() < self.epsilon:
-            return int(rng.random() * len(arms))
-        return int(self.means(arms).argmax())
-
-
-class Softmax(Picker):
-    """Any arm, the likelier the larger its mean; differences of means well below the temperature count little."""
-
-    def __init__(self, temperature: float = 0.1, *, n: int | None = None) -> None:
-        self.temperature = checks.positive("temperature", temperature)
-        super().__init__(n, temperature=temperature)
-
-    def _decide(self, arms: NDArray[np.int64], rng: np.random.Generator) -> int:
-        return int(rng.choice(len(arms), p=weights(self.means(arms), self.temperature)))
-
-
-class Uniform(Picker):
-    """Any arm, all alike: a baseline."""
-
-    def __init__(self, *, n: int | None = None) -> None:
-        super().__init__(n)
-
-    def _decide(self, arms: NDArray[np.int64], rng: np.random.Generator) -> int:
-        return int(rng.random() * len(arms))

@@ -1,1 +1,1 @@
-"""Predictions for AdaptiveMutantUCB: learning curves of trained arms, and a Gaussian process over untried ones."""
+"""The parts of AdaptiveMutantUCB: rules, scores, learning curves, and the Gaussian process that chooses new arms."""

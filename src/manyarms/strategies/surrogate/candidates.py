@@ -1,68 +1,101 @@
-"""Where newcomers are chosen: many candidates, and a forecast of what each is worth."""
+"""Candidates for a new arm, and a Gaussian process that predicts how good each of them is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spaces.batches import Known, breeder
+from ...spaces.batches import Known, batch_maker
 from ..kit.ledger import Ledger
-from .gaussian_process import Forecast
+from . import rules
+from .arm_scores import ArmScores
+from .gaussian_process import GaussianProcess
 
 Array = NDArray[Any]
 Option = tuple[Any, tuple[int, ...]]
-"""A config that could be a new arm's, and its parents."""
+"""The config of a possible new arm, and its parents."""
 
-_CANDIDATES = 64
-_RANDOM = 0.5  # of the candidates for a fresh arm
-_CROSSED = 0.25  # of the others, where the space crosses
-_REMEMBERED = 1024  # arms, when it comes to failures
-_SIZES = np.array([0.03, 0.1, 0.2, 0.4])  # of mutations
+_CANDIDATES = 64  # candidates for each new arm
+_RANDOM_SHARE = 0.5  # share of random configs among the candidates for a new arm without a parent
+_CROSSED_SHARE = 0.25  # share of crossings among the other candidates, where the space has crossover
+_TOURNAMENT = 4  # arms drawn to choose a mate, the best of them
+_MUTATION_SIZES = np.array([0.03, 0.1, 0.2, 0.4])  # one is drawn for each mutant
+_REMEMBERED_ARMS = 1024  # newest arms among which the nearest one is looked up, to see whether it failed
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The points of configs that could be new arms, and how to make the i-th of them."""
+    """The points of configs that could be new arms, and a function that makes the i-th of them."""
 
     points: Array
     option: Callable[[int], Option]
 
 
-class Nursery:
-    """The points of all arms, what is foretold from them, and candidates near good ones.
+class CandidateGenerator:
+    """Keeps the points of all arms, and makes candidates for new arms near good ones.
 
     Args:
-        space: one that encodes.
+        space: Makes the configs; it must have `encode`.
+
+    Attributes:
+        process: The Gaussian process over the points of the arms.
     """
 
     def __init__(self, space: Any) -> None:
-        self.forecast = Forecast(space.dimension)
-        self._encode, self._breeder, self._crosses = space.encode, breeder(space), hasattr(space, "crossover")
+        self.process = GaussianProcess(space.dimension)
+        self._encode, self._batches, self._crosses = space.encode, batch_maker(space), hasattr(space, "crossover")
 
     def add(self, config: Any) -> None:
-        """The next arm, in the order of arms."""
-        self.forecast.add(self._encode(config))
+        """Add the config of the next arm."""
+        self.process.add(self._encode(config))
 
-    def candidates(self, ledger: Ledger, parent: int, fresh: bool, arms: Array, scores: Array) -> Candidates:
-        """Mutants of the parent at several sizes, and its crossings with good arms; for a fresh arm, half of them random."""
+    def most_promising(
+        self, ledger: Ledger, known: ArmScores, parent: int | None, arms: Array, scores: Array, median: float, spread: float
+    ) -> Iterator[Option]:
+        """Candidates for a new arm, in the order in which to try them.
+
+        Args:
+            ledger: The arms of the search, and the random generator.
+            known: What is known of all arms.
+            parent: Number of the arm to mutate; None mutates the best arm, and makes half of the candidates random configs.
+            arms, scores: Numbers of the arms to predict from, and their scores.
+            median, spread: The median of these scores, and the best of them minus the median.
+        """
+        near = int(arms[scores.argmax()]) if parent is None else parent
+        candidates = self.candidates(ledger, near, parent is None, arms, scores)
+        arms, scores = rules.add_failed_arms(arms, scores, ledger.failed, known.lowest())
+        slices = np.maximum(known.counts.slices.all[arms], 1)
+        bounds = self.process.upper_confidence_bounds(candidates.points, arms, scores, slices, median, spread)
+        near_failed = self.near_failed(candidates.points, ledger.failed) if ledger.failed else None
+        return map(candidates.option, rules.candidate_order(bounds, near_failed))
+
+    def candidates(self, ledger: Ledger, parent: int, with_random: bool, arms: Array, scores: Array) -> Candidates:
+        """Mutants of the parent with several sizes, and crossings of it with good arms.
+
+        Args:
+            ledger: The arms of the search, and the random generator.
+            parent: Number of the arm to mutate and cross.
+            with_random: Make half of the candidates random configs.
+            arms, scores: Numbers of the arms that may be mates, and their scores.
+        """
         rng = ledger.rng
-        n_random = int(_RANDOM * _CANDIDATES) if fresh else 0
-        n_crossed = rng.binomial(_CANDIDATES - n_random, _CROSSED) if self._crosses else 0
-        mates = [mate for mate in _good(arms, scores, n_crossed, rng) if mate != parent]
-        sizes = _SIZES[rng.integers(len(_SIZES), size=_CANDIDATES - n_random - len(mates))]
+        n_random = int(_RANDOM_SHARE * _CANDIDATES) if with_random else 0
+        n_crossed = rng.binomial(_CANDIDATES - n_random, _CROSSED_SHARE) if self._crosses else 0
+        mates = [mate for mate in _good_arms(arms, scores, n_crossed, rng) if mate != parent]
+        sizes = _MUTATION_SIZES[rng.integers(len(_MUTATION_SIZES), size=_CANDIDATES - n_random - len(mates))]
         known = self._known(ledger, parent)
-        broods = [
-            self._breeder.sample(n_random, rng),
-            self._breeder.mutate(known, sizes, rng),
-            self._breeder.cross(known, [self._known(ledger, mate) for mate in mates], rng),
+        batches = [
+            self._batches.sample(n_random, rng),
+            self._batches.mutate(known, sizes, rng),
+            self._batches.cross(known, [self._known(ledger, mate) for mate in mates], rng),
         ]
 
         def option(i: int) -> Option:
-            (_, sampled), (mutants, mutated), (_, crossed) = broods
+            (_, sampled), (mutants, mutated), (_, crossed) = batches
             if i < n_random:
                 return sampled(i), ()
             i -= n_random
@@ -71,21 +104,24 @@ class Nursery:
             i -= len(mutants)
             return crossed(i), (parent, mates[i])
 
-        return Candidates(np.concatenate([points for points, _ in broods]), option)
+        return Candidates(np.concatenate([points for points, _ in batches]), option)
 
-    def doomed(self, points: Array, failed: set[int]) -> Array:
-        """Whether the arm nearest to each point failed, of the newest arms: the forecast looks at few, and forgets them."""
-        first = max(0, self.forecast.count - _REMEMBERED)
-        arms = self.forecast.points[first : self.forecast.count]
+    def near_failed(self, points: Array, failed: set[int]) -> Array:
+        """Whether the arm nearest to each point failed. Only the newest arms are compared.
+
+        The Gaussian process cannot tell: it uses few arms, and forgets those that failed long ago.
+        """
+        first = max(0, self.process.count - _REMEMBERED_ARMS)
+        arms = self.process.points[first : self.process.count]
         nearest = (np.einsum("ij,ij->i", arms, arms) - 2.0 * points @ arms.T).argmin(axis=1)
         return np.isin(nearest + first, list(failed))
 
     def _known(self, ledger: Ledger, arm: int) -> Known:
-        return ledger.arms[arm].config, self.forecast.points[arm]
+        return ledger.arms[arm].config, self.process.points[arm]
 
 
-def _good(arms: Array, scores: Array, count: int, rng: np.random.Generator) -> list[int]:
-    """So many arms, each the best of four."""
-    drawn = rng.integers(len(arms), size=(count, 4))
+def _good_arms(arms: Array, scores: Array, count: int, rng: np.random.Generator) -> list[int]:
+    """As many arms as asked for, each the winner of a tournament; an arm may win several."""
+    drawn = rng.integers(len(arms), size=(count, _TOURNAMENT))
     best: list[int] = arms[drawn[np.arange(count), scores[drawn].argmax(axis=1)]].tolist()
     return best

@@ -1,4 +1,4 @@
-"""A forecast of untried arms: a Gaussian process over the arms that matter, small enough to be solved at every question."""
+"""A Gaussian process that predicts the scores of untried configs. It uses few arms, so it can be solved for each prediction."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..kit.ledger import State
 
 Array = NDArray[np.float64]
 
-_MOST = 64  # arms that are looked at: the best half and the newest
-_REACH = 0.3  # a typical length of the kernel, as a share of the cube's diagonal
-_NOISE = 0.1  # a typical variance of a score after one slice, as a share of the scores'
-_WORST = 2.0  # spreads below the median: how bad the bad ones are is of no interest
-_BEST = 10.0  # above it: one that is far ahead of the spread as it was last measured
-_LEAST = 8  # arms to learn lengths from
-_STRIDES = (0.7, 0.5, 0.35, 0.2)  # of learning, in logarithms
-_STALE = 1.3  # how far the number of arms may grow before the lengths are learned anew
+_MAX_ARMS = 64  # arms to predict from: the best 32 and the newest 32
+_TYPICAL_LENGTH = 0.3  # prior length scale of the kernel, as a share of the cube's diagonal
+_TYPICAL_NOISE = 0.1  # prior variance of a score after one slice, as a share of the variance of the scores
+_LOWEST = -2.0  # scores are clipped here, in spreads from the median: how bad the bad ones are does not matter
+_HIGHEST = 10.0  # scores are clipped here too, in case one is far ahead of the spread as last measured
+_MIN_ARMS_TO_LEARN = 8  # with fewer arms the length scales stay as they are
+_LEARNING_STEPS = (0.7, 0.5, 0.35, 0.2)  # step sizes of the gradient ascent, in logarithms of the length scales
+_RELEARN_FACTOR = 1.3  # growth of the number of arms after which the length scales are learned again
 
 
 def kernel(a: Array, b: Array) -> Array:
-    """How much the scores at these points have in common, 1 at no distance; the points are in units of their lengths."""
+    """The squared-exponential kernel between two sets of points, which are divided by their length scales already."""
     exponents = a @ b.T
     exponents -= 0.5 * np.einsum("ij,ij->i", a, a)[:, None]
     exponents -= 0.5 * np.einsum("ij,ij->i", b, b)
@@ -30,122 +30,135 @@ def kernel(a: Array, b: Array) -> Array:
 
 
 def whitening(covariance: Array, noise: Array) -> Array:
-    """The inverse of the lower Cholesky factor of the covariance of noisy scores: it makes them independent, of variance 1."""
-    from scipy.linalg.lapack import dpotrf, dtrtri  # at the first question: the library imports without SciPy
+    """The inverse of the lower Cholesky factor of the covariance plus noise: it makes scores independent with variance 1."""
+    from scipy.linalg.lapack import dpotrf, dtrtri  # imported here because SciPy is slow to import
 
-    noisy = covariance.copy()  # in one piece
+    noisy = covariance.copy()  # contiguous
     noisy.flat[:: len(noisy) + 1] += noise + 1e-8
-    lower, failed = dpotrf(noisy.T, lower=1, overwrite_a=1)  # symmetric: the transpose is the same, in LAPACK's order
+    lower, failed = dpotrf(noisy.T, lower=1, overwrite_a=1)  # symmetric, so the transpose is the same in LAPACK's order
     if failed:
         raise np.linalg.LinAlgError("the covariance is not positive definite")
     return np.asarray(dtrtri(lower, lower=1, overwrite_c=1)[0])
 
 
 def likelihood(points: Array, scores: Array, noise: Array) -> tuple[float, Array]:
-    """The log-likelihood of scores at points in units of their lengths, at the best variance and up to a constant; and its
-    slope along the logarithm of each length, and last of the noise."""
+    """The log-likelihood of the scores, and its gradient.
+
+    The likelihood is at the best signal variance and up to a constant. The gradient is in the logarithm of each length scale
+    and, last, of the noise.
+
+    Args:
+        points: The points, divided by their length scales.
+        scores: The score at each point.
+        noise: The noise variance at each point.
+    """
     covariance = kernel(points, points)
     whiten = whitening(covariance, noise)
     log_determinant = -2.0 * float(np.log(np.diag(whiten)).sum())
     precision = whiten.T @ whiten
     weights = precision @ scores
     variance = max(float(scores @ weights) / len(scores), 1e-12)
-    slopes = np.outer(weights, weights) / variance - precision  # along each entry of the covariance, twice
+    slopes = np.outer(weights, weights) / variance - precision  # twice the derivative in each entry of the covariance
     shared = slopes * covariance
-    along_lengths = shared.sum(0) @ points**2 - (points * (shared @ points)).sum(0)
-    along_noise = 0.5 * np.diag(slopes) @ noise
-    return -0.5 * (len(scores) * math.log(variance) + log_determinant), np.append(along_lengths, along_noise)
+    by_lengths = shared.sum(0) @ points**2 - (points * (shared @ points)).sum(0)
+    by_noise = 0.5 * np.diag(slopes) @ noise
+    return -0.5 * (len(scores) * math.log(variance) + log_determinant), np.append(by_lengths, by_noise)
 
 
-class Forecast:
-    """Learns how far a score reaches along each coordinate, and foretells those of candidates from the arms so far.
+class GaussianProcess:
+    """Learns a length scale for each coordinate, and predicts the scores of candidates from the arms so far.
 
     Args:
-        dimension: of the unit cube the arms are encoded in.
+        dimension: Dimension of the unit cube in which the arms are encoded.
 
-    >>> forecast = Forecast(dimension=1)
+    Attributes:
+        points: The point of each arm, in order of age, followed by unused rows.
+        count: Number of arms.
+
+    >>> process = GaussianProcess(dimension=1)
     >>> for x in (0.1, 0.3, 0.5):
-    ...     forecast.add(np.array([x]))
-    >>> arms, scores = np.arange(3), np.array([0.2, 0.8, 0.5])
-    >>> candidates = np.array([[0.1], [0.3], [0.9]])
-    >>> forecast.outlook(candidates, arms, scores, trainings=np.full(3, 10), median=0.5, spread=0.3).round(1)
+    ...     process.add(np.array([x]))
+    >>> arms, scores, candidates = np.arange(3), np.array([0.2, 0.8, 0.5]), np.array([[0.1], [0.3], [0.9]])
+    >>> process.upper_confidence_bounds(candidates, arms, scores, slices=np.full(3, 10), median=0.5, spread=0.3).round(1)
     array([-0.5,  1.1,  1. ])
     """
 
     def __init__(self, dimension: int) -> None:
-        self._typical = _REACH * math.sqrt(max(dimension, 1))
-        self._lengths = np.full(dimension, self._typical)
-        self._noise = _NOISE
-        self._learned = 0  # arms when the lengths were learned
+        self._typical_length = _TYPICAL_LENGTH * math.sqrt(max(dimension, 1))
+        self._lengths = np.full(dimension, self._typical_length)
+        self._noise = _TYPICAL_NOISE
+        self._learned = 0  # number of arms when the length scales were last learned
         self.points = np.zeros((64, dimension))
-        """Of the arms, in their order, and room for more."""
         self.count = 0
-        """How many arms there are."""
 
     def add(self, point: Array) -> None:
-        """The next arm's place, in the order of arms."""
+        """Add the point of the next arm."""
         if self.count == len(self.points):
             self.points = np.concatenate([self.points, np.zeros_like(self.points)])
         self.points[self.count] = point
         self.count += 1
 
-    def outlook(self, candidates: Array, arms: Array, scores: Array, trainings: Array, median: float, spread: float) -> Array:
-        """What each candidate promises, in spreads above the median: its forecast, and as much again as it is uncertain.
+    def upper_confidence_bounds(
+        self, candidates: Array, arms: Array, scores: Array, slices: Array, median: float, spread: float
+    ) -> Array:
+        """Upper confidence bound of each candidate: the predicted score plus one standard deviation.
+
+        The bounds are in units of the spread, above the median.
 
         Args:
-            candidates: their points.
-            arms: the arms to learn from, by number.
-            scores: theirs.
-            trainings: how often each was trained: what is known better counts more.
-            median, spread: of all scores.
+            candidates: The points of the candidates.
+            arms: Numbers of the arms to predict from.
+            scores: The score of each of these arms.
+            slices: How many slices each of these arms was trained: the score of an arm trained longer is less noisy.
+            median, spread: The median of the scores, and the best score minus the median.
         """
-        some = _that_matter(scores)
-        points = self.points[arms[some]]
-        heights = np.clip((scores[some] - median) / (spread or 1.0), -_WORST, _BEST)
-        doubt = 0.1 + 1.0 / trainings[some]
-        if len(some) >= _LEAST and self.count >= self._learned * _STALE:
+        chosen = _best_and_newest(scores)
+        points = self.points[arms[chosen]]
+        heights = np.clip((scores[chosen] - median) / (spread or 1.0), _LOWEST, _HIGHEST)
+        noise = 0.1 + 1.0 / slices[chosen]
+        if len(chosen) >= _MIN_ARMS_TO_LEARN and self.count >= self._learned * _RELEARN_FACTOR:
             self._learned = self.count
-            self._learn(points, heights, doubt)
-        n, both = len(some), np.concatenate([points, candidates]) / self._lengths
+            self._learn(points, heights, noise)
+        n, both = len(chosen), np.concatenate([points, candidates]) / self._lengths
         covariance = kernel(both, both[:n])
-        whiten = whitening(covariance[:n], self._noise * doubt)
+        whiten = whitening(covariance[:n], self._noise * noise)
         shared = covariance[n:] @ whiten.T
-        residue = whiten @ heights
-        variance = float(residue @ residue) / len(residue)
-        left = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
-        return np.asarray(shared @ residue + np.sqrt(variance * left))
+        whitened = whiten @ heights
+        variance = float(whitened @ whitened) / len(whitened)
+        unexplained = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
+        return np.asarray(shared @ whitened + np.sqrt(variance * unexplained))
 
-    def _learn(self, points: Array, heights: Array, doubt: Array) -> None:
-        """A few steps uphill, in the logarithms of the lengths and of the noise: what explains the scores better is kept."""
-        at = np.append(np.log(self._lengths / self._typical), math.log(self._noise / _NOISE))
+    def _learn(self, points: Array, heights: Array, noise: Array) -> None:
+        """Take a few steps of gradient ascent on the posterior, in logarithms of the length scales and of the noise."""
+        at = np.append(np.log(self._lengths / self._typical_length), math.log(self._noise / _TYPICAL_NOISE))
 
-        def explains(at: Array) -> tuple[float, Array]:
-            lengths, noise = self._typical * np.exp(at[:-1]), _NOISE * math.exp(at[-1])
-            found, slope = likelihood(points / lengths, heights, noise * doubt)
-            return found - 0.5 * float(at @ at), slope - at  # few arms prove little
+        def log_posterior(at: Array) -> tuple[float, Array]:
+            lengths, level = self._typical_length * np.exp(at[:-1]), _TYPICAL_NOISE * math.exp(at[-1])
+            value, slope = likelihood(points / lengths, heights, level * noise)
+            return value - 0.5 * float(at @ at), slope - at  # the prior: few arms prove little
 
-        best, slope = explains(at)
-        for stride in _STRIDES:
-            ahead = at + stride * np.tanh(slope)
-            found, next_slope = explains(ahead)
-            if found > best + 1e-9:
-                best, at, slope = found, ahead, next_slope
-        self._lengths, self._noise = self._typical * np.exp(at[:-1]), _NOISE * math.exp(at[-1])
+        best, slope = log_posterior(at)
+        for size in _LEARNING_STEPS:
+            ahead = at + size * np.tanh(slope)
+            value, next_slope = log_posterior(ahead)
+            if value > best + 1e-9:
+                best, at, slope = value, ahead, next_slope
+        self._lengths, self._noise = self._typical_length * np.exp(at[:-1]), _TYPICAL_NOISE * math.exp(at[-1])
 
     def state(self) -> State:
-        """What it learned; the points are those of the arms."""
+        """The learned numbers. The points are not included: they follow from the arms."""
         return {"lengths": self._lengths.copy(), "noise": self._noise, "learned": self._learned}
 
     def load(self, state: State) -> None:
-        """Take that back."""
+        """Restore what `state` returned."""
         self._lengths, self._noise, self._learned = np.array(state["lengths"]), state["noise"], state["learned"]
 
 
-def _that_matter(scores: Array) -> NDArray[np.int64]:
-    """The numbers of the best and the newest."""
-    if len(scores) <= _MOST:
+def _best_and_newest(scores: Array) -> NDArray[np.int64]:
+    """Numbers of the arms to predict from."""
+    if len(scores) <= _MAX_ARMS:
         return np.arange(len(scores))
     chosen = np.zeros(len(scores), dtype=bool)
-    chosen[np.argpartition(-scores, _MOST // 2)[: _MOST // 2]] = True
-    chosen[-_MOST // 2 :] = True
+    chosen[np.argpartition(-scores, _MAX_ARMS // 2)[: _MAX_ARMS // 2]] = True
+    chosen[-_MAX_ARMS // 2 :] = True
     return np.flatnonzero(chosen)

@@ -6,52 +6,50 @@ import numpy as np
 
 from ..kit.ledger import State
 
-_FEWEST = 16  # rewards to judge by
-_SLOPE = (
-    0.45  # of the next reward on the last, both as differences from the mean: near 0 for measurements, on curves 0.5 and more
-)
-_SHARED = 0.5  # how much of the differences all arms may have in common, as a multiple of the rest: up to 0.3 for measurements
+_MIN_REWARDS = 16  # with fewer rewards, nothing is concluded
+_MAX_SLOPE = 0.45  # regression slope of the next reward on the last: near 0 for repeated measurements, at least 0.5 on curves
+_MAX_SHARED = 0.5  # variation that all arms share, as a multiple of the rest: at most 0.3 for repeated measurements
 
 
 class Repeats:
-    """Compares how much the last reward of an arm says about its next one with what the rewards before it say.
+    """Tests whether the last reward of an arm predicts its next reward better than the rewards before it do.
 
-    Repeated measurements can be told in any order: each of them says as much as any other. That holds whichever arms are
-    trained on, since the choice depends on the rewards before. On a curve the last one says more. And the curves of all arms
-    may go up or down together, far more than any of them differs from the others.
+    Repeated measurements are exchangeable, so the last one predicts no better than any other. This holds regardless of which
+    arms are continued, since that depends on earlier rewards only. On a learning curve the last reward predicts better. As a
+    second sign of learning curves, the rewards of all arms may increase or decrease together.
 
     Args:
-        rungs: How many slices a full training has.
+        slices: Number of slices in a full training.
     """
 
-    def __init__(self, rungs: int) -> None:
-        self._sums = np.zeros((rungs + 1, 5))  # by rung: count, sums of last, next, last squared, and next times last
+    def __init__(self, slices: int) -> None:
+        self._sums = np.zeros((slices + 1, 5))  # by number of slices: count, sums of last, next, last squared, next times last
 
-    def learn(self, rung: int, reward: float, last: float, mean: float) -> None:
-        """An arm with so many rewards, the last and the mean of them being these, got its next one."""
-        if rung < 2:
+    def learn(self, slices: int, reward: float, last: float, mean: float) -> None:
+        """Learn from the next reward of an arm; for the arguments see `LearningCurves.learn`."""
+        if slices < 2:
             return
-        before = last - (mean * rung - last) / (rung - 1)
+        before = last - (mean * slices - last) / (slices - 1)
         after = reward - mean
         with np.errstate(over="ignore", invalid="ignore"):
-            self._sums[rung] += np.array([1.0, before, after, before * before, after * before])
+            self._sums[slices] += np.array([1.0, before, after, before * before, after * before])
 
     def decide(self) -> bool:
-        """Whether they are repeated measurements, as far as can be told."""
+        """Whether the rewards so far are repeated measurements."""
         count, before, after, squares, products = self._sums.T
-        if count.sum() < _FEWEST:
+        if count.sum() < _MIN_REWARDS:
             return False
         with np.errstate(over="ignore", invalid="ignore"):
             each = np.maximum(count, 1.0)
             shared = float((before * before / each).sum())
             spread = float(squares.sum()) - shared
             slope = float((products - before * after / each).sum())
-        return bool(spread > 0.0 and slope <= _SLOPE * spread and shared <= _SHARED * spread)
+        return bool(spread > 0.0 and slope <= _MAX_SLOPE * spread and shared <= _MAX_SHARED * spread)
 
     def state(self) -> State:
-        """What it learned."""
+        """The sums."""
         return {"sums": self._sums.copy()}
 
     def load(self, state: State) -> None:
-        """Take that back."""
+        """Restore what `state` returned."""
         self._sums = np.array(state["sums"]).reshape(self._sums.shape)

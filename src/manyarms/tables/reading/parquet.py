@@ -6,67 +6,68 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..names import Say, counted, listed, unique_names, without_row_numbers
+from ...sklearn.automl.wording import counted, listed
+from ..names import Notify, unique_names, without_row_numbers
 from .memory import frame_bytes
 from .sampling import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FEW = 1000  # rows that tell how large the others are
+_FEW = 1000  # rows from which the size of a row is estimated
 
 
 class ParquetFile:
     """A table in a Parquet file.
 
     Args:
-        path: of the file.
-        say: called with a line for each odd thing.
+        path: Path of the file.
+        notify: Receives a note for each irregularity.
     """
 
-    def __init__(self, path: Path, say: Say) -> None:
+    def __init__(self, path: Path, notify: Notify) -> None:
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
         except ImportError:
             raise ImportError('Parquet files need pyarrow: pip install "manyarms[parquet]"') from None
-        self._path, self._say = path, say
+        self._path, self._notify = path, notify
         try:
             self._file = pq.ParquetFile(path)
         except (pa.ArrowInvalid, OSError) as error:
-            raise ValueError(f"{path} is a damaged Parquet file: {str(error).splitlines()[0]}") from None
+            raise ValueError(f"{path} is a corrupt Parquet file: {str(error).splitlines()[0]}") from None
         schema = self._file.schema_arrow
-        names = unique_names(schema.names, say)
+        names = unique_names(schema.names, notify)
         nested = [name for name, field in zip(names, schema, strict=True) if pa.types.is_nested(field.type)]
         if nested:
-            say(f"columns of lists or records are left out: {listed(nested)}")
+            notify(f"Dropped columns of lists or records: {listed(nested)}.")
         self._names, self._nested = names, nested
 
     def most_bytes(self) -> float:
-        """What it takes in memory at most: unknown, since a few bytes can stand for many equal values."""
+        """An upper bound of its size in memory: unknown, because a few bytes can encode many equal values."""
         return math.inf
 
     def size(self) -> tuple[float, float]:
-        """The bytes of a row in memory, and how many rows there are."""
+        """The bytes per row in memory, and the number of rows."""
         first = next((self._frame(batch) for batch in self._file.iter_batches(_FEW)), None)
         if first is None:
             return 0.0, 0
         return frame_bytes(first) / len(first), self._file.metadata.num_rows
 
     def read(self) -> pd.DataFrame:
-        """All of it."""
+        """The whole table."""
         return self._tidy(self._frame(self._file.read()))
 
     def draw(self, rows: int, seed: int) -> pd.DataFrame:
-        """Rows drawn at random."""
+        """A random sample of the rows."""
         sample = Sample(rows, seed)
         for batch in self._file.iter_batches():
             sample.add(self._frame(batch))
-        self._say(f"{counted(len(sample.rows), 'row')} of {sample.seen:,}, drawn at random")
+        self._notify(f"Using a random sample of {counted(len(sample.rows), 'row')} out of {sample.seen:,}.")
         return self._tidy(sample.rows)
 
     def _frame(self, part: Any) -> pd.DataFrame:
-        """As pandas has it, whatever notes pandas left in the file on indexes; dates as times, decimals as numbers."""
+        """As a data frame, ignoring index metadata; dates become times, and decimals become floats."""
         import pyarrow as pa
 
         part = part.rename_columns(self._names).drop_columns(self._nested)
@@ -81,4 +82,4 @@ class ParquetFile:
         return frame
 
     def _tidy(self, frame: pd.DataFrame) -> pd.DataFrame:
-        return without_row_numbers(frame, self._say)
+        return without_row_numbers(frame, self._notify)

@@ -1,4 +1,4 @@
-"""Drawing rows at random from a table that is too large to hold, in one pass."""
+"""A random sample of the rows of a table that does not fit into memory, drawn in one pass."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
 
 class Sample:
-    """So many rows, each set of them equally likely, in the order they had.
+    """A uniform random sample of rows, in their original order.
 
-    Each row gets a random number, and those with the smallest are kept.
+    Each row gets a random number, and the rows with the smallest numbers are kept.
 
     Args:
-        size: how many.
-        seed: of the draw.
+        size: Number of rows in the sample.
+        seed: Random seed.
     """
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._rng = size, np.random.default_rng(seed)
         self._kept: list[Any] = []
         self._keys = np.empty(0)
-        self.seen = 0  # rows so far
+        self.seen = 0  # number of rows added
 
     def add(self, chunk: pd.DataFrame) -> None:
-        """Take note of the next rows."""
+        """Add the next rows of the table."""
         import pandas as pd
 
         self.seen += len(chunk)
@@ -44,7 +44,7 @@ class Sample:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """Those drawn."""
+        """The sample."""
         import pandas as pd
 
         if len(self._kept) != 1:

@@ -1,4 +1,4 @@
-"""Reading a table from a file into a pandas frame, with a clear word on whatever is odd."""
+"""Read a table from a file into a data frame, with a note on each irregularity."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ... import checks
 from ...errors import ManyarmsWarning
-from ..names import Say, counted, unique_names, without_row_numbers
-from .file_format import Kind, first_records, kind_of
+from ...sklearn.automl.wording import counted
+from ..fields import check_fields
+from ..names import Notify, unique_names, without_row_numbers
+from .file_format import FileFormat, first_records, format_of
 from .memory import check_room, explained, frame_bytes, has_room
 from .sampling import Sample
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 MISSING = ["?"]
-"""What means a missing value beside what pandas takes for one (an empty field, NA, NaN, null, None and so on)."""
+"""Text that means a missing value, in addition to the defaults of pandas (an empty field, NA, NaN, null, None and so on)."""
 
-_FEW, _FEWEST = 1_000, 20  # rows that tell how large the others are
-_GROWTH = 8  # bytes in memory for a byte of text, at most
+_FEW, _FEWEST = 1_000, 20  # rows from which the size of a row is estimated
+_GROWTH = 8  # bytes in memory per byte of text, at most
 _CELLS = 2_000_000  # in these rows, at most
-_CHUNK = 50_000  # rows held at once while a sample is drawn
+_WIDE = 1_000  # columns; pandas makes an array for each, and taking rows of so many arrays takes a second
+_CHUNK = 50_000  # rows in memory while a sample is drawn
 _RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def warn(message: str) -> None:
-    """The way to tell of odd things where nobody asked for another."""
+    """Issue a note as a `ManyarmsWarning`."""
     warnings.warn(message, ManyarmsWarning, stacklevel=3)
 
 
@@ -48,142 +49,134 @@ def read_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     copies: float = 3.0,
-    say: Say = warn,
+    notify: Notify = warn,
 ) -> pd.DataFrame:
-    """The table in a CSV file (also with tabs or semicolons, also packed by gzip, bzip2 or xz) or in a Parquet file.
+    """Read a CSV file (delimited by commas, semicolons, tabs or bars; plain or compressed) or a Parquet file.
 
     Args:
-        path: of the file. What it is is told from its content, not from its name.
-        rows: draw so many rows at random instead of all; the file is then read a part at a time.
-        seed: of that draw.
-        text: the columns to take as text even if they look like numbers.
-        encoding, delimiter: of a CSV file; guessed by default.
-        copies: how many times the table will be in memory when it is used. If that is more than there is, it is not read.
-        say: called with a line for each odd thing; by default a `ManyarmsWarning` is given.
+        path: Path of the file. The format is detected from its content, not from its name.
+        rows: Number of rows to draw at random; the file is then read in parts. By default all rows are read.
+        seed: Random seed of the sample.
+        text: Columns to read as text even if they look like numbers.
+        encoding: Encoding of a CSV file. Detected by default.
+        delimiter: Delimiter of a CSV file, a character or "tab". Detected by default.
+        copies: How many copies of the table must fit into memory. If they do not, `TableTooLarge` is raised.
+        notify: Receives a note for each irregularity. By default each is a `ManyarmsWarning`.
     """
     path = Path(path)
     if rows is not None:
         checks.whole("rows", rows, 1)
-    pandas()
-    kind = kind_of(path, encoding, delimiter)
-    if kind.parquet:
+    format = format_of(path, encoding, delimiter)
+    if format.parquet:
         from .parquet import ParquetFile
 
-        file: Any = ParquetFile(path, say)
+        file: Any = ParquetFile(path, notify)
     else:
-        file = TextFile(path, kind, text, say)
+        file = TextFile(path, format, text, notify)
     frame = _read(file, path, rows, seed, copies)
     if not len(frame):
-        raise ValueError(f"{path} has the names of {counted(len(frame.columns), 'column')}, but no rows")
+        raise ValueError(f"{path} has a header with {counted(len(frame.columns), 'column')}, but no rows.")
+    check_fields(path, frame, sampled=rows is not None)
     return frame
 
 
 def _read(file: Any, path: Path, rows: int | None, seed: int, copies: float) -> pd.DataFrame:
-    """All rows, or a sample of them, if they fit. A file so small that there is no doubt is not measured first."""
+    """All rows, or a sample of them, if they fit. The size of a small file is not estimated first."""
     if rows is None and has_room(file.most_bytes() * copies):
         with explained(path):
             return file.read()  # type: ignore[no-any-return]
-    bytes_a_row, known = file.size()
-    check_room(path, bytes_a_row, known if rows is None else min(rows, known), copies)
-    with explained(path, bytes_a_row * known * copies if rows is None else None):
+    bytes_per_row, known = file.size()
+    check_room(path, bytes_per_row, known if rows is None else min(rows, known), copies)
+    with explained(path, bytes_per_row * known * copies if rows is None else None):
         return file.read() if rows is None or rows >= known * 2 else file.draw(rows, seed)  # type: ignore[no-any-return]
 
 
-def pandas() -> Any:
-    """The package, or how to get it."""
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError('tables need pandas: pip install "manyarms[pandas]"') from None
-    return pandas
-
-
 class TextFile:
-    """A CSV file or one like it.
+    """A CSV file, or another delimited text file.
 
     Args:
-        path: of the file.
-        kind: how to read it.
-        text: the columns to take as text.
-        say: called with a line for each odd thing.
+        path: Path of the file.
+        format: How to read it.
+        text: Columns to read as text.
+        notify: Receives a note for each irregularity.
     """
 
-    def __init__(self, path: Path, kind: Kind, text: Collection[str], say: Say) -> None:
-        self._path, self._kind, self._say = path, kind, say
-        if kind.encoding in ("cp1252", "latin-1"):
-            say(f"{path} is not in UTF-8: read as {kind.encoding} (--encoding says otherwise)")
-        if kind.decimal == ",":
-            say(f"{path} writes its numbers with a decimal comma")
+    def __init__(self, path: Path, format: FileFormat, text: Collection[str], notify: Notify) -> None:
+        self._path, self._format, self._notify = path, format, notify
+        if format.encoding in ("cp1252", "latin-1"):
+            notify(f"{path} is not valid UTF-8, so it is read as {format.encoding}. Set the encoding if this is wrong.")
+        if format.decimal == ",":
+            notify(f"{path} uses decimal commas.")
         self._names, self._left_out = self._layout()
         known = set(self._names)
         self._text = [name for name in text if name in known]
 
     def _layout(self) -> tuple[list[str], str | None]:
-        """A name for each field of a record; and the one that is not a column, if there is such a field.
+        """A name for each field of a record, and the name of the field that is not a column, if there is one.
 
-        Some programs end each line with a delimiter, some write the names of rows in a first field that has no name.
+        Some programs end each line with a delimiter; others write row names in a first field that the header omits.
         """
-        with self._explained(), self._kind.open(self._path) as file:
-            header, *rest = first_records(file, self._kind.delimiter) or [[]]
+        with self._explained(), self._format.open(self._path) as file:
+            header, *rest = first_records(file, self._format.delimiter) or [[]]
         if not header:
-            raise ValueError(f"{self._path} has a first line that cannot be read as names of columns: is a quote never closed?")
-        names = unique_names(header, self._say)
+            raise ValueError(f"The first line of {self._path} cannot be read as column names. Is there an unclosed quote?")
+        names = unique_names(header, self._notify)
         fields = {len(record) for record in rest}
         if fields != {len(names) + 1}:
             return names, None
         odd = "Unnamed: field"
         if all(record[-1] == "" for record in rest):
             return [*names, odd], odd
-        self._say("lines have one field more than there are names: the first is taken for the name of the row, and left out")
+        self._notify("Lines have one more field than the header. The first field is treated as a row name and dropped.")
         return [odd, *names], odd
 
     def most_bytes(self) -> float:
-        """What it takes in memory at most: a field of two characters, its delimiter included, becomes a number."""
-        return _GROWTH * self._path.stat().st_size if self._kind.unpack is open else math.inf
+        """An upper bound of its size in memory: a field and its delimiter, two characters, become a number."""
+        return _GROWTH * self._path.stat().st_size if self._format.decompress is open else math.inf
 
     def size(self) -> tuple[float, float]:
-        """The bytes of a row in memory, and about how many rows there are."""
+        """The bytes per row in memory, and the estimated number of rows."""
         rows = max(_FEWEST, min(_FEW, _CELLS // len(self._names)))
-        with self._explained(), self._kind.open(self._path) as file:
+        with self._explained(), self._format.open(self._path) as file:
             first = self._parse(file, nrows=rows, dtype=dict.fromkeys(self._text, str))
         if len(first) < rows:
             return frame_bytes(first) / max(len(first), 1), len(first)
-        start, share = self._kind.beginning(self._path)
+        start, share = self._format.beginning(self._path)
         lines = start.count(b"\n") or start.count(b"\r") or 1
         return frame_bytes(first) / rows, lines / len(start) * share * self._path.stat().st_size
 
     def read(self) -> pd.DataFrame:
-        """All of it."""
-        return self._tidy(self._whole(lambda: self._kind.open(self._path)))
+        """The whole table."""
+        return self._tidy(self._whole(lambda: self._format.open(self._path)))
 
     def draw(self, rows: int, seed: int) -> pd.DataFrame:
-        """Rows drawn at random. Their fields are kept as written until all are there: types can only be told then."""
+        """A random sample of the rows. The types are inferred when the sample is complete."""
         sample = Sample(rows, seed)
-        with self._explained(), self._kind.open(self._path) as file:
+        with self._explained(), self._format.open(self._path) as file:
             for chunk in self._parse(file, chunksize=_CHUNK, dtype=str, na_filter=False):
                 sample.add(chunk)
-        self._say(f"{counted(len(sample.rows), 'row')} of {sample.seen:,}, drawn at random")
-        drawn = sample.rows.to_csv(index=False, sep=self._kind.delimiter)
+        self._notify(f"Using a random sample of {counted(len(sample.rows), 'row')} out of {sample.seen:,}.")
+        drawn = sample.rows.to_csv(index=False, sep=self._format.delimiter)
         return self._tidy(self._whole(lambda: io.StringIO(drawn)))
 
     def _whole(self, opened: Callable[[], Any]) -> Any:
-        """Read what this opens. pandas tells types part by part: a column that differs from part to part is text."""
-        with self._explained(), warnings.catch_warnings(action="ignore", category=pandas().errors.DtypeWarning):
+        """Parse a file. pandas infers types in chunks; a column whose type differs between chunks is read again as text."""
+        with self._explained(), warnings.catch_warnings(action="ignore", category=pd.errors.DtypeWarning):
             with opened() as source:
                 frame: Any = self._parse(source, dtype=dict.fromkeys(self._text, str))
-            kind_of_values, objects = pandas().api.types.infer_dtype, frame.columns[frame.dtypes == np.dtype(object)]
-            mixed = [name for name in objects if kind_of_values(frame[name], skipna=True).startswith("mixed")]
+            infer, objects = pd.api.types.infer_dtype, frame.columns[frame.dtypes == np.dtype(object)]
+            mixed = [name for name in objects if infer(frame[name], skipna=True).startswith("mixed")]
             if mixed:
                 with opened() as source:
                     frame[mixed] = self._parse(source, dtype=dict.fromkeys(mixed, str), usecols=mixed)[mixed]
-        return frame
+        return frame.copy() if len(frame.columns) > _WIDE else frame  # a copy has all columns of a type in one array
 
     def _parse(self, source: Any, **options: Any) -> Any:
-        kind = self._kind
-        return pandas().read_csv(
+        format = self._format
+        return pd.read_csv(
             source,
-            sep=kind.delimiter,
-            decimal=kind.decimal,
+            sep=format.delimiter,
+            decimal=format.decimal,
             names=self._names,
             header=0,
             index_col=False,
@@ -193,30 +186,30 @@ class TextFile:
 
     def _tidy(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame if self._left_out is None else frame.drop(columns=self._left_out)
-        return without_row_numbers(frame, self._say)
+        return without_row_numbers(frame, self._notify)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """The errors of parsing in words that help."""
+        """Replace the parsing errors of pandas by clearer ones."""
         try:
             yield
-        except pandas().errors.ParserError as error:
-            raise _explanation(error, self._path, self._kind) from None
+        except pd.errors.ParserError as error:
+            raise _explanation(error, self._path, self._format) from None
         except UnicodeDecodeError as error:
             where = f"{error.reason} at byte {error.start} of a part"
-            raise ValueError(f"{self._path} is not in the encoding {self._kind.encoding}: {where}") from None
+            raise ValueError(f"{self._path} is not encoded in {self._format.encoding}: {where}") from None
         except EOFError as error:
             raise ValueError(f"{self._path} is a corrupt compressed file: {error}") from None
 
 
-def _explanation(error: Exception, path: Path, kind: Kind) -> Exception:
+def _explanation(error: Exception, path: Path, format: FileFormat) -> Exception:
     message = " ".join(str(error).split())
     if "out of memory" in message:
         return MemoryError(message)
     if (found := _RAGGED.search(message)) is not None:
         expected, line, saw = found.groups()
-        hint = f"is {kind.delimiter!r} really what parts them, or is a quote missing?"
-        return ValueError(f"{path}, line {line}: {saw} fields where the lines before have {expected}; {hint}")
+        hint = f"Is {format.delimiter!r} the right delimiter, or is a quote missing?"
+        return ValueError(f"{path}, line {line}: {saw} fields instead of {expected}. {hint}")
     if "EOF inside string" in message:
-        return ValueError(f"{path}, row {message.split()[-1]}: a quote is opened there and never closed")
+        return ValueError(f"{path}, row {message.split()[-1]}: a quote is opened and never closed.")
     return ValueError(f"{path} cannot be read as a table: {message}")

@@ -1,6 +1,8 @@
-"""The report on a model of a table: one page that needs nothing else."""
+"""The report on the model of a table: one HTML page that opens offline."""
 
-from .findings import Findings
+from . import charts
+from .findings import Findings, columns_frame
+from .importance import column_importance, importance_seconds
 from .page import report_page
 
-__all__ = ["Findings", "report_page"]
+__all__ = ["Findings", "charts", "column_importance", "columns_frame", "importance_seconds", "report_page"]

@@ -1,4 +1,4 @@
-"""The page of a report: one file with everything in it, that opens without a network."""
+"""The page of a report: a single HTML file that opens offline."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from ...sklearn.automl.wording import counted
 from ...version import __version__
-from ..names import counted
 from . import charts
 from .findings import Findings
 from .importance import missing_note
 from .style import STYLE
 
-_TOP = 30  # of the leaderboard
+_TOP = 30  # rows of the leaderboard
 _MOST_COLUMNS = 200
 
 
 def report_page(findings: Findings) -> str:
-    """The whole page as HTML. Names of columns, classes and files are shown as they are, whatever they hold."""
+    """The page as HTML. Names of columns, classes and files are escaped."""
     title = escape(f"{findings.title}: {findings.facts.target}")
     body = "\n".join(f'<section id="{id}"><h2>{head}</h2>\n{text}\n</section>' for id, head, text in _sections(findings))
     return f"""<!DOCTYPE html>
@@ -48,18 +48,18 @@ def report_page(findings: Findings) -> str:
 def _summary(findings: Findings) -> str:
     facts = findings.facts
     kind = f"{len(facts.classes)} classes" if facts.classes is not None else "a number"
-    return f"{facts.task.capitalize()}: {facts.target} ({kind}) from {len(facts.columns)} columns, by {facts.metric}."
+    return f"{facts.task.capitalize()}: {facts.target} ({kind}) from {len(facts.columns)} columns, scored by {facts.scoring}."
 
 
 def _tiles(findings: Findings) -> str:
-    """The few figures to see first."""
+    """The most important figures."""
     facts, pulls = findings.facts, findings.pulls
     held_out, search = facts.scores.get("held out"), facts.scores.get("search")
     tiles = {
-        f"{facts.metric} on {facts.rows.get('held out', 0):,} rows held out": _number(held_out)
+        f"{facts.scoring} on {facts.rows.get('held out', 0):,} held-out rows": _number(held_out)
         if held_out is not None
         else "–",
-        f"{facts.metric} in the search": _number(search),
+        f"cross-validated {facts.scoring}": _number(search),
         "models tried": f"{pulls['arm'].nunique():,}",
         "seconds of training": f"{pulls['seconds'].sum():,.0f}",
         "models in the ensemble" if len(facts.members) > 1 else "model": _members(facts.members),
@@ -73,19 +73,19 @@ def _members(members: list[Mapping[str, Any]]) -> str:
 
 
 def _sections(findings: Findings) -> Iterator[tuple[str, str, str]]:
-    """Their anchors, heads and content, in the order to read them."""
+    """The anchor, heading and content of each section."""
     facts, pulls = findings.facts, findings.pulls
-    colours = charts.colours_of(list(pulls.groupby("family")["seconds"].sum().sort_values(ascending=False).index))
-    yield "search", "Score over time", _search_caption(findings) + charts.score_over_time(pulls, facts.metric, colours)
+    colors = charts.colors_of(list(pulls.groupby("family")["seconds"].sum().sort_values(ascending=False).index))
+    yield "search", "Score over time", _search_caption(findings) + charts.score_over_time(pulls, facts.scoring, colors)
     yield "leaderboard", "Leaderboard", _leaderboard(findings)
-    yield "time", "Where the time went", charts.time_by_family(pulls, colours)
+    yield "time", "Where the time went", charts.time_by_family(pulls, colors)
     if findings.held_out is not None:
-        yield "held-out", "Rows held out", _held_out(findings)
+        yield "held-out", "Held-out rows", _held_out(findings)
     if findings.held_out is not None:
-        yield "importance", "What the columns are worth", _importance(findings)
+        yield "importance", "Feature importance", _importance(findings)
     yield "columns", "Columns", _columns(findings)
     if findings.notes:
-        yield "notes", "Notes on the table", "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in findings.notes) + "</ul>"
+        yield "notes", "Notes", "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in findings.notes) + "</ul>"
     yield "settings", "Settings and versions", _settings(findings)
 
 
@@ -93,14 +93,14 @@ def _search_caption(findings: Findings) -> str:
     failed = int(findings.pulls["status"].eq("failed").sum())
     failures = f" {counted(failed, 'pull')} failed." if failed else ""
     return _caption(
-        "Each point is a pull: a model trained a slice further, scored on rows held out in turn. Larger is better; scores far "
-        f"below the others are beyond the edge. Click a family in the legend to hide it.{failures}{_thinned(findings)}"
+        "Each point is a pull: one slice of training of a model, and its cross-validated score. Larger is better; very low "
+        f"scores are cut off. Click a family in the legend to hide it.{failures}{_thinned(findings)}"
     )
 
 
 def _thinned(findings: Findings) -> str:
     number = len(findings.pulls)
-    return f" Of {number:,} pulls, about {charts.MOST_POINTS:,} are drawn." if number > charts.MOST_POINTS else ""
+    return f" About {charts.MOST_POINTS:,} of {number:,} pulls are drawn." if number > charts.MOST_POINTS else ""
 
 
 def _leaderboard(findings: Findings) -> str:
@@ -111,7 +111,7 @@ def _leaderboard(findings: Findings) -> str:
     ]
     rows = [[_cell(name, row[name], row) for name in heads] for _, row in shown.iterrows()]
     more = _caption(f"{len(board) - len(shown):,} more are in leaderboard.csv.") if len(board) > len(shown) else ""
-    caption = _caption("Weight is the share that a model has in what is predicted.")
+    caption = _caption("Weight is the share of a model in the ensemble.")
     return caption + _table(heads, rows) + more
 
 
@@ -129,27 +129,31 @@ def _held_out(findings: Findings) -> str:
     facts, held_out = findings.facts, findings.held_out
     assert held_out is not None
     score = facts.scores.get("held out")
-    caption = f"{len(held_out):,} rows that the search never saw: {facts.metric} {_number(score)}."
+    caption = f"{len(held_out):,} rows that were not used in the search: {facts.scoring} {_number(score)}."
     if facts.classes is not None:
         others = len(facts.classes) - charts.MOST_CLASSES
         more = (
-            f" The {charts.MOST_CLASSES} most frequent classes are shown, and {others:,} others as one." if others > 1 else ""
+            f" The {charts.MOST_CLASSES} most frequent classes are shown; the other {others:,} are grouped."
+            if others > 1
+            else ""
         )
         return _caption(caption + more) + charts.confusion(held_out, facts.classes)
-    more = f" {charts.MOST_POINTS:,} of them, drawn at random, are shown." if len(held_out) > charts.MOST_POINTS else ""
+    more = f" A random sample of {charts.MOST_POINTS:,} of them is shown." if len(held_out) > charts.MOST_POINTS else ""
     return _caption(caption + more) + charts.predicted_against_actual(held_out, facts.target)
 
 
 def _importance(findings: Findings) -> str:
     importance, n_columns = findings.importance, len(findings.columns)
-    said = [missing_note(importance, n_columns)]
+    notes = [missing_note(importance, n_columns)]
     if importance is None:
-        return _caption(str(said[0]))
-    said.insert(0, "What the score on rows held out loses when a column's values are shuffled among them.")
+        return _caption(str(notes[0]))
+    notes.insert(
+        0, "Permutation importance: how much the score on held-out rows drops when the values of a column are shuffled."
+    )
     if len(importance) > charts.MOST_BARS:
-        said.append(f"The {charts.MOST_BARS} columns with the largest loss are shown.")
-    caption = _caption(" ".join(filter(None, said)))
-    return caption + charts.importance_of_columns(importance, findings.facts.metric)
+        notes.append(f"The {charts.MOST_BARS} most important columns are shown.")
+    caption = _caption(" ".join(filter(None, notes)))
+    return caption + charts.importance_of_columns(importance, findings.facts.scoring)
 
 
 def _columns(findings: Findings) -> str:

@@ -1,4 +1,4 @@
-"""How a report looks."""
+"""The style sheet of a report."""
 
 STYLE = """
 :root { color-scheme: light; --ink: #1c2733; --soft: #5b6875; --line: #e3e8ee; --back: #f6f8fa; }

@@ -1,7 +1,7 @@
-"""Other libraries that race, each through one small adapter, imported only when it runs.
+"""Other libraries, each through one small adapter that is imported only when it runs.
 
-An adapter trains what its library asks for until the track raises `Finished`. All start from the seed of the track, and all pay
-for a step once: a config that its library trains again from scratch goes on where it stopped.
+An adapter trains what its library asks for until the charged problem raises `SearchEnded`. All use the seed of the charged
+problem, and all pay for a step once: a config that a library trains again from scratch continues where it stopped.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from typing import Any
 import numpy as np
 
 from ....spaces import Space
-from ..entrants import Entrant
-from ..track import Track
+from ..charged_problem import ChargedProblem
+from ..methods import Method
 
 
-def _peer(name: str, module: str, function: str, *needs: str, anytime: bool = True) -> Entrant:
-    """An entrant whose search is a function of an adapter beside this file."""
+def _peer(name: str, module: str, function: str, *needs: str, anytime: bool = True) -> Method:
+    """A method whose search is a function in an adapter of this package."""
 
     def load() -> Any:
         for package in needs:
             importlib.import_module(package)
         return importlib.import_module(f"{__name__}.{module}")
 
-    def search(track: Track) -> None:
+    def search(charged: ChargedProblem) -> None:
         adapter = load()
-        with _alone(track.seed):
-            getattr(adapter, function)(track)
+        with _seeded(charged.seed):
+            getattr(adapter, function)(charged)
 
-    return Entrant(name, search, anytime, needs, suits=_is_flat, load=load)
+    return Method(name, search, anytime, needs, suits=_is_flat, load=load)
 
 
 def _is_flat(space: Any) -> bool:
-    """Whether it is made of numbers and choices, as all peers want it."""
+    """Whether a space consists of numbers and choices, which all peers can search."""
     return isinstance(getattr(space, "around", space), Space)
 
 
 @contextmanager
-def _alone(seed: int) -> Iterator[None]:
-    """Seed the global generators, which some libraries draw from, leave them as they were, and show no warnings."""
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed the global random generators, which some libraries use, and restore them afterwards. Warnings are not shown."""
     state, numpy_state = random.getstate(), np.random.get_state()
     random.seed(seed)
     np.random.seed(seed)
@@ -56,7 +56,7 @@ def _alone(seed: int) -> Iterator[None]:
         np.random.set_state(numpy_state)
 
 
-_ENTRANTS = [
+_METHODS = [
     _peer("Optuna random", "optuna", "random", "optuna"),
     _peer("Optuna TPE", "optuna", "tpe", "optuna"),
     _peer("Optuna TPE + Hyperband", "optuna", "hyperband", "optuna"),
@@ -70,5 +70,5 @@ _ENTRANTS = [
     _peer("sklearn halving", "sklearn", "halving", "sklearn"),
 ]
 
-PEERS = {entrant.name: entrant for entrant in _ENTRANTS}
-"""By name in tables."""
+PEERS = {method.name: method for method in _METHODS}
+"""The other libraries, by name."""

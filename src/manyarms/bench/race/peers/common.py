@@ -1,24 +1,24 @@
-"""What every peer is told: the space, the rungs, and what a failure counts for where it has no word for it."""
+"""What the adapters share: the flat space, the rungs of halving, and the cost of a failed training."""
 
 from __future__ import annotations
 
-from ..flat import Flat
-from ..track import Track
+from ..charged_problem import ChargedProblem
+from ..flat_space import FlatSpace
 
 ETA = 3
-"""How many times longer each rung of halving is than the one before; what all peers take by default."""
+"""Reduction factor of halving, which is the default of all peers."""
 
-_NOTHING_SEEN = 1e9  # cost of a failure before anything has succeeded
+_UNKNOWN_COST = 1e9  # cost of a failure before anything has succeeded
 
 
-def flat_space(track: Track) -> Flat:
-    """What is searched, as plain parameters: for a table the space around its rows, from which the track snaps."""
-    space = track.problem.space
-    return Flat(getattr(space, "around", space))
+def flat_space(charged: ChargedProblem) -> FlatSpace:
+    """The space of a problem as a flat list. For a table it is the space around its rows; the problem picks the nearest row."""
+    space = charged.problem.space
+    return FlatSpace(getattr(space, "around", space))
 
 
 def rungs(max_steps: int) -> list[int]:
-    """The lengths of training after which halving decides: the powers of eta, and a full training.
+    """The numbers of steps after which halving decides: the powers of eta, and a full training.
 
     >>> rungs(52)
     [1, 3, 9, 27, 52]
@@ -30,14 +30,14 @@ def rungs(max_steps: int) -> list[int]:
 
 
 class Costs:
-    """Rewards as costs, for peers that minimise. A failure costs as much as the worst success so far."""
+    """Rewards as costs, for libraries that minimize. A failed training costs as much as the worst successful one so far."""
 
     def __init__(self) -> None:
         self._worst: float | None = None
 
     def of(self, reward: float | None) -> float:
-        """The cost of what the track returned."""
+        """The cost of a reward; None means that the training failed."""
         if reward is None:
-            return _NOTHING_SEEN if self._worst is None else self._worst
+            return _UNKNOWN_COST if self._worst is None else self._worst
         self._worst = -reward if self._worst is None else max(self._worst, -reward)
         return -reward

@@ -1,4 +1,4 @@
-"""The space as a ConfigSpace, which SMAC and DEHB search."""
+"""A space in the form of ConfigSpace, for SMAC and DEHB."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ConfigSpace import (
 )
 
 from ....spaces import Choice, Int
-from ..flat import Flat, Leaf
+from ..flat_space import FlatSpace, Leaf
 
 
-def configuration_space(flat: Flat, seed: int) -> Any:
-    """The leaves as hyperparameters, each with a condition where it does not always exist."""
+def configuration_space(flat: FlatSpace, seed: int) -> Any:
+    """The parameters as hyperparameters of ConfigSpace, with their conditions."""
     space = ConfigurationSpace(seed=seed)
     space.add(*(_hyperparameter(leaf) for leaf in flat.leaves))
     for leaf in flat.leaves:

@@ -1,6 +1,6 @@
-"""Hyperopt: the tree-structured Parzen estimator it introduced, on full trainings.
+"""Hyperopt: its tree-structured Parzen estimator (TPE), with full trainings.
 
-A failure is told as `STATUS_FAIL`; its TPE leaves such trials out.
+A failed training is reported as `STATUS_FAIL`; TPE ignores such trials.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 from hyperopt import hp
 
 from ....spaces import Choice, Int
-from ..flat import Flat, Leaf
-from ..track import Track
+from ..charged_problem import ChargedProblem
+from ..flat_space import FlatSpace, Leaf
 from .common import flat_space
 
 
-def tpe(track: Track) -> None:
-    """`fmin` without an end: the track raises through it."""
+def tpe(charged: ChargedProblem) -> None:
+    """Search with `fmin`, without a limit: it ends when `train` raises."""
     logging.getLogger("hyperopt").setLevel(logging.CRITICAL)
-    flat = flat_space(track)
+    flat = flat_space(charged)
 
     def objective(point: Mapping[str, Any]) -> dict[str, Any]:
-        reward = track.train(flat.config(_values(point)))
+        reward = charged.train(flat.config(_values(point)))
         if reward is None:
             return {"status": hyperopt.STATUS_FAIL}
         return {"status": hyperopt.STATUS_OK, "loss": -reward}
@@ -35,17 +35,17 @@ def tpe(track: Track) -> None:
         objective,
         _space(flat, None, None),
         algo=hyperopt.tpe.suggest,
-        rstate=np.random.default_rng(track.seed),
+        rstate=np.random.default_rng(charged.seed),
         verbose=False,
     )
 
 
-def _space(flat: Flat, parent: str | None, option: int | None) -> dict[str, Any]:
-    """The leaves that exist with this option; those below are nested in them."""
+def _space(flat: FlatSpace, parent: str | None, option: int | None) -> dict[str, Any]:
+    """The parameters that are active with this option, with their children nested in them."""
     return {leaf.name: _node(flat, leaf) for leaf in flat.leaves if (leaf.parent, leaf.option) == (parent, option)}
 
 
-def _node(flat: Flat, leaf: Leaf) -> Any:
+def _node(flat: FlatSpace, leaf: Leaf) -> Any:
     name, parameter = leaf.name, leaf.parameter
     if isinstance(parameter, Choice):
         n = len(parameter.options)
@@ -59,7 +59,7 @@ def _node(flat: Flat, leaf: Leaf) -> Any:
 
 
 def _values(point: Mapping[str, Any]) -> dict[str, Any]:
-    """The nested point as values by leaf."""
+    """The values of a nested point, by parameter."""
     values: dict[str, Any] = {}
     for name, value in point.items():
         values.update(_values(value) if isinstance(value, Mapping) else {name: value})

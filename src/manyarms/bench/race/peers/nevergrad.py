@@ -1,4 +1,4 @@
-"""Nevergrad: NGOpt, which picks an evolutionary method by the size of the problem, on full trainings."""
+"""Nevergrad: NGOpt, which picks an evolutionary method by the size of the problem, with full trainings."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import nevergrad as ng
 import numpy as np
 
 from ....spaces import Choice, Int
-from ..flat import Leaf
-from ..track import Track
+from ..charged_problem import ChargedProblem
+from ..flat_space import Leaf
 from .common import Costs, flat_space
 
 
-def ngopt(track: Track) -> None:
-    """By ask and tell; parameters that do not exist in a config are ignored. What NGOpt picks depends on the budget.
+def ngopt(charged: ChargedProblem) -> None:
+    """Search with NGOpt by ask and tell. The method it picks depends on the budget. Inactive parameters are ignored.
 
-    Nevergrad has no word for failures: one costs as much as the worst success so far.
+    Nevergrad cannot be told that a training failed, so a failure costs as much as the worst success so far.
     """
-    flat, costs = flat_space(track), Costs()
+    flat, costs = flat_space(charged), Costs()
     parameters = ng.p.Dict(**{leaf.name: _parameter(leaf) for leaf in flat.leaves})
-    parameters.random_state = np.random.RandomState(track.seed)
-    optimizer = ng.optimizers.NGOpt(parameters, budget=track.budget // track.problem.max_steps, num_workers=1)
+    parameters.random_state = np.random.RandomState(charged.seed)
+    optimizer = ng.optimizers.NGOpt(parameters, budget=charged.budget // charged.problem.max_steps, num_workers=1)
     while True:
         candidate = optimizer.ask()
-        optimizer.tell(candidate, costs.of(track.train(flat.config(candidate.value))))
+        optimizer.tell(candidate, costs.of(charged.train(flat.config(candidate.value))))
 
 
 def _parameter(leaf: Leaf) -> Any:

@@ -1,6 +1,6 @@
-"""Optuna: TPE, Gaussian processes and random search on full trainings, and TPE with Hyperband's pruner.
+"""Optuna: TPE, Gaussian processes and random search with full trainings, and TPE with the Hyperband pruner.
 
-A failure is told as `TrialState.FAIL`; Optuna's samplers and pruners ignore such trials.
+A failed training is reported as `TrialState.FAIL`; samplers and pruners of Optuna ignore such trials.
 """
 
 from __future__ import annotations
@@ -11,50 +11,50 @@ import optuna
 from optuna.trial import TrialState
 
 from ....spaces import Choice, Int
-from ..flat import Flat, Leaf
-from ..track import Track
+from ..charged_problem import ChargedProblem
+from ..flat_space import FlatSpace, Leaf
 from .common import ETA, flat_space, rungs
 
 
-def tpe(track: Track) -> None:
-    """The default: a tree-structured Parzen estimator, multivariate since Optuna 5."""
-    _full_trainings(track, optuna.samplers.TPESampler(seed=track.seed))
+def tpe(charged: ChargedProblem) -> None:
+    """The default sampler: a tree-structured Parzen estimator, multivariate since Optuna 5."""
+    _full_trainings(charged, optuna.samplers.TPESampler(seed=charged.seed))
 
 
-def gp(track: Track) -> None:
+def gp(charged: ChargedProblem) -> None:
     """A Gaussian process with expected improvement. It samples conditional parameters at random."""
-    sampler = optuna.samplers.GPSampler(seed=track.seed, warn_independent_sampling=False)
-    _full_trainings(track, sampler)
+    sampler = optuna.samplers.GPSampler(seed=charged.seed, warn_independent_sampling=False)
+    _full_trainings(charged, sampler)
 
 
-def random(track: Track) -> None:
+def random(charged: ChargedProblem) -> None:
     """Random search."""
-    _full_trainings(track, optuna.samplers.RandomSampler(seed=track.seed))
+    _full_trainings(charged, optuna.samplers.RandomSampler(seed=charged.seed))
 
 
-def hyperband(track: Track) -> None:
-    """TPE, and Hyperband's pruner asked after 1, 3, 9, ... steps. A pruned trial is final, as always in Optuna."""
-    flat, max_steps = flat_space(track), track.problem.max_steps
+def hyperband(charged: ChargedProblem) -> None:
+    """TPE with the Hyperband pruner, which decides after 1, 3, 9, ... steps. A pruned trial is never resumed."""
+    flat, max_steps = flat_space(charged), charged.problem.max_steps
     pruner = optuna.pruners.HyperbandPruner(min_resource=1, max_resource=max_steps, reduction_factor=ETA)
-    study = _study(track, optuna.samplers.TPESampler(seed=track.seed), pruner)
+    study = _study(charged, optuna.samplers.TPESampler(seed=charged.seed), pruner)
     while True:
         trial = study.ask()
-        _tell_pruned(study, trial, track, flat.config(_values(trial, flat)))
+        _tell_pruned(study, trial, charged, flat.config(_values(trial, flat)))
 
 
-def _full_trainings(track: Track, sampler: Any) -> None:
-    flat = flat_space(track)
-    study = _study(track, sampler, optuna.pruners.NopPruner())
+def _full_trainings(charged: ChargedProblem, sampler: Any) -> None:
+    flat = flat_space(charged)
+    study = _study(charged, sampler, optuna.pruners.NopPruner())
     while True:
         trial = study.ask()
-        reward = track.train(flat.config(_values(trial, flat)))
+        reward = charged.train(flat.config(_values(trial, flat)))
         study.tell(trial, reward, state=TrialState.FAIL if reward is None else None)
 
 
-def _tell_pruned(study: Any, trial: Any, track: Track, config: dict[str, Any]) -> None:
-    """Train until the pruner stops it."""
-    for steps in rungs(track.problem.max_steps):
-        reward = track.train(config, steps)
+def _tell_pruned(study: Any, trial: Any, charged: ChargedProblem, config: dict[str, Any]) -> None:
+    """Train until the pruner stops the trial."""
+    for steps in rungs(charged.problem.max_steps):
+        reward = charged.train(config, steps)
         if reward is None:
             study.tell(trial, state=TrialState.FAIL)
             return
@@ -65,14 +65,14 @@ def _tell_pruned(study: Any, trial: Any, track: Track, config: dict[str, Any]) -
     study.tell(trial, reward)
 
 
-def _study(track: Track, sampler: Any, pruner: Any) -> Any:
+def _study(charged: ChargedProblem, sampler: Any, pruner: Any) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    # The name decides which bracket a trial belongs to; by default it is drawn anew each time.
-    return optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner, study_name=f"race {track.seed}")
+    # Brackets depend on the name of the study, which is random by default.
+    return optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner, study_name=f"race {charged.seed}")
 
 
-def _values(trial: Any, flat: Flat) -> dict[str, Any]:
-    """A value for each leaf that exists, defined by run."""
+def _values(trial: Any, flat: FlatSpace) -> dict[str, Any]:
+    """A suggested value for each active parameter."""
     values: dict[str, Any] = {}
     for leaf in flat.leaves:
         if leaf.parent is None or values.get(leaf.parent) == leaf.option:

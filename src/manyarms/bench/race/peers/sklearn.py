@@ -1,4 +1,4 @@
-"""scikit-learn: successive halving over random configs, again and again with new ones."""
+"""scikit-learn: successive halving of random configs, repeated with new ones."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sklearn.experimental import enable_halving_search_cv as enable_halving_sear
 from sklearn.model_selection import HalvingRandomSearchCV
 
 from ....spaces import Space
-from ..track import Track
+from ..charged_problem import ChargedProblem
 from .common import ETA
 
-_ROWS = np.arange(2)  # of data that nobody looks at
+_ROWS = np.arange(2)  # dummy data
 
 
-def halving(track: Track) -> None:
-    """`HalvingRandomSearchCV` with steps as the resource; it never reaches `max_steps` unless that is a power of eta.
+def halving(charged: ChargedProblem) -> None:
+    """Search with `HalvingRandomSearchCV`, with steps as the resource.
 
-    A failure scores NaN, which scikit-learn ranks last.
+    It reaches `max_steps` only if that is a power of eta. A failed training scores NaN, which scikit-learn ranks last.
     """
-    space = getattr(track.problem.space, "around", track.problem.space)
+    space = getattr(charged.problem.space, "around", charged.problem.space)
 
     class Model(BaseEstimator):  # type: ignore[misc]
-        """A config and how long it is trained. It is made here because scikit-learn would copy a track it was given."""
+        """A config and its steps. The class is local because scikit-learn would copy a charged problem passed to it."""
 
         def __init__(self, config: Any = None, steps: int = 1) -> None:
             self.config, self.steps = config, steps
@@ -35,7 +35,7 @@ def halving(track: Track) -> None:
             return self
 
         def score(self, X: Any, y: Any) -> float:
-            reward = track.train(self.config, int(self.steps))
+            reward = charged.train(self.config, int(self.steps))
             return math.nan if reward is None else reward
 
     for number in itertools.count():
@@ -43,19 +43,19 @@ def halving(track: Track) -> None:
             Model(),
             {"config": _Configs(space)},
             resource="steps",
-            max_resources=track.problem.max_steps,
+            max_resources=charged.problem.max_steps,
             factor=ETA,
             cv=[(_ROWS, _ROWS)],
             refit=False,
             return_train_score=False,
-            error_score="raise",  # else it would take the end of the track for a failure
-            random_state=int(np.random.SeedSequence([track.seed, number]).generate_state(1)[0]),
+            error_score="raise",  # otherwise it would treat the end of the search as a failure
+            random_state=int(np.random.SeedSequence([charged.seed, number]).generate_state(1)[0]),
         )
         search.fit(_ROWS[:, None], _ROWS)
 
 
 class _Configs:
-    """The space as what scikit-learn takes for a distribution."""
+    """The space as a distribution of scikit-learn."""
 
     def __init__(self, space: Space) -> None:
         self._space = space

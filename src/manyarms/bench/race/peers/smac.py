@@ -1,4 +1,4 @@
-"""SMAC3: Hyperband whose newcomers a random forest chooses."""
+"""SMAC3: Hyperband whose new configs are chosen by a random forest."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from smac import MultiFidelityFacade, Scenario
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory import StatusType, TrialValue
 
-from ..track import Track
+from ..charged_problem import ChargedProblem
 from .common import ETA, Costs, flat_space
 from .configspace import configuration_space
 
-_AT_RANDOM = 5  # configs before the forest is asked, as in SMAC's own example of training by epochs
+_AT_RANDOM = 5  # configs before the forest is used, as in the multi-fidelity example of SMAC
 
 
-def search(track: Track) -> None:
-    """The multi-fidelity facade, by ask and tell; a budget of SMAC is a number of steps, rounded.
+def search(charged: ChargedProblem) -> None:
+    """Search with the multi-fidelity facade by ask and tell. Its budget is the number of steps, rounded.
 
-    A failure is told as crashed, at the worst cost so far: the infinite cost that SMAC has by default breaks its forest.
-    It returns where SMAC finds no new config, which in small spaces is before all were tried. In another process it repeats
-    itself only under the same PYTHONHASHSEED: its local search runs through a set.
+    A failed training is reported as crashed, with the worst cost so far, because the infinite default cost breaks the forest.
+    The search returns if SMAC finds no new config, which happens in small spaces before all are tried. Results are the same in
+    another process only with the same PYTHONHASHSEED, because the local search of SMAC iterates over a set.
     """
-    flat, costs = flat_space(track), Costs()
+    flat, costs = flat_space(charged), Costs()
     logging.getLogger("smac").setLevel(logging.CRITICAL)
-    # One thread, as all have: its forest would take every core.
+    # One thread, like all methods: the forest would use every core.
     with tempfile.TemporaryDirectory() as folder, joblib.parallel_config(backend="sequential"):
         scenario = Scenario(
-            configuration_space(flat, track.seed),
+            configuration_space(flat, charged.seed),
             output_directory=Path(folder),
             deterministic=True,
             min_budget=1,
-            max_budget=track.problem.max_steps,
-            n_trials=track.budget,  # more than there can be: the track ends the search
-            seed=track.seed,
+            max_budget=charged.problem.max_steps,
+            n_trials=charged.budget,  # never reached: the charged problem ends the search
+            seed=charged.seed,
         )
         facade = MultiFidelityFacade(
             scenario,
@@ -50,6 +50,6 @@ def search(track: Track) -> None:
                 info = facade.ask()
             except (StopIteration, ConfigurationSpaceExhaustedException):
                 return
-            reward = track.train(flat.config(info.config), max(1, round(info.budget)))
+            reward = charged.train(flat.config(info.config), max(1, round(info.budget)))
             status = StatusType.CRASHED if reward is None else StatusType.SUCCESS
             facade.tell(info, TrialValue(cost=costs.of(reward), status=status), save=False)

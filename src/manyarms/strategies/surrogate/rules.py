@@ -1,0 +1,174 @@
+"""The rules of AdaptiveMutantUCB as pure functions. The class keeps the counts that they take.
+
+The *spread* is the best score minus the median score. All thresholds are multiples of it, so the scale of the rewards does
+not matter. A *slice* is one pull's share of a full training.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+RANDOM_ARM_PROBABILITY = 0.1  # probability of a new random arm at the start of the search
+GUIDED_ARM_PROBABILITY = 0.5  # the same where the Gaussian process chooses that arm among candidates
+RANDOM_MUTANT_PROBABILITY = 0.25  # share of mutants drawn at random: they reach details that the Gaussian process cannot see
+MIN_CONTINUED_SHARE = 1 / 3  # share of the pulls after the initial arms that must continue a paused arm
+COMPLETION_SHARE = 0.15  # share of the steps for arms trained to completion
+COMPLETION_SHARE_IN_LEAD = 0.7  # the same while one of these arms is the best
+TURN_DEPTH = 0.1  # spreads below the best reward at which a reward counts as a drop
+TURN_LENGTH = 2  # drops in a row after which the curve of an arm has turned
+MAX_SPREADS_BELOW_MEDIAN = 5.0  # lower scores are raised to this one, so that a diverged run does not set the scale
+NEAR_FAILED_PENALTY = 100.0  # spreads subtracted from a candidate whose nearest arm failed: it is tried only as a last resort
+MEASURE_FACTOR = 1.1  # growth of the number of rewards after which the spread is measured again
+RERANK_FACTOR = 1.2  # change of the spread after which all arms are ranked again
+CANDIDATE_DIGITS = 9  # digits by which candidates are compared: the digits after them differ between machines
+
+
+def initial_arms(initial: int, budget: int | None, max_steps: int, first_slice: int) -> int:
+    """Number of random arms at the start: `initial`, reduced for a small budget.
+
+    At most half of the steps before the last full training go to these arms.
+    """
+    if budget is None:
+        return initial
+    return min(initial, max(1, (budget - max_steps) // (2 * first_slice)))
+
+
+# What an arm will become.
+
+
+def predicted_rewards(averages: Array, bests: Array, corrections: Array, turned: Array) -> Array:
+    """The reward that each arm is predicted to reach: its average plus the gains that other arms made from the same step on.
+
+    An arm whose curve has turned is not trained further, so the prediction is its best reward.
+    """
+    return np.where(turned, bests, averages + corrections)
+
+
+def exploration_bonus(exploration: float, spread: float, chosen: int) -> float:
+    """What is added to the predicted reward of an arm that was chosen this many times."""
+    return exploration * spread / math.sqrt(chosen)
+
+
+def lowest_score(median: float, spread: float) -> float:
+    """The lowest score an arm can have; -inf while the spread is not known."""
+    return median - MAX_SPREADS_BELOW_MEDIAN * spread if spread else -math.inf
+
+
+def should_measure(rewards: int, measured: int) -> bool:
+    """Whether to measure the spread again, given the number of rewards now and when it was last measured."""
+    return rewards >= measured * MEASURE_FACTOR + 1
+
+
+def should_rerank(before: float, spread: float) -> bool:
+    """Whether the spread changed so much that the bonus of every arm must be computed again."""
+    return not before / RERANK_FACTOR <= spread <= before * RERANK_FACTOR
+
+
+# When the curve of an arm has turned.
+
+
+def drops_in_a_row(before: int, reward: float, best: float, spread: float) -> int:
+    """How many of an arm's last rewards in a row are well below its best reward, the new reward included."""
+    return before + 1 if spread and reward < best - TURN_DEPTH * spread else 0
+
+
+def curve_has_turned(drops: Any) -> Any:
+    """Whether more training makes an arm worse, given its drops in a row. Takes a number or an array."""
+    return drops >= TURN_LENGTH
+
+
+# Which arm to train or mutate, and when to make a new arm.
+
+
+def new_arm_probability(pulls: int, guided: bool) -> float:
+    """Probability that the next pull starts a new arm that is not a mutant. It decreases with the pulls but never becomes zero.
+
+    It is larger when `guided`: the Gaussian process then chooses the arm, instead of a random draw.
+    """
+    return (GUIDED_ARM_PROBABILITY if guided else RANDOM_ARM_PROBABILITY) / math.sqrt(1.0 + pulls / 50.0)
+
+
+def must_continue_an_arm(continued: int, pulls: int) -> bool:
+    """Whether too few of the pulls have continued a paused arm: the gains can only be learned from arms that are continued."""
+    return continued < MIN_CONTINUED_SHARE * pulls
+
+
+def should_continue(paused: float, complete: float, must_continue: bool) -> bool:
+    """Whether to train the best paused arm for one more slice, rather than mutate the best complete arm.
+
+    Args:
+        paused: The score plus bonus of the best paused arm.
+        complete: The score plus bonus of the best complete arm.
+        must_continue: Continue the paused arm regardless of the scores.
+    """
+    return must_continue or paused >= complete
+
+
+# When to train an arm to completion, regardless of its early rewards.
+
+
+def completion_share(best_completed: float, best_other: float) -> float:
+    """Share of the steps for arms trained to completion: small until one of them is better than all other arms, then large."""
+    return COMPLETION_SHARE_IN_LEAD if best_completed > best_other else COMPLETION_SHARE
+
+
+def should_train_to_completion(started: int, spent: int, max_steps: int, share: float) -> bool:
+    """Whether the next new arm is trained to completion, because early rewards can mislead.
+
+    At most `share` of the `spent` steps go to the arms already `started` this way and the next one.
+    """
+    return (started + 1) * max_steps <= share * spent
+
+
+# How a new arm is chosen among candidates.
+
+
+def add_failed_arms(arms: Array, scores: Array, failed: Collection[int], lowest: float) -> tuple[Array, Array]:
+    """The arms and scores, with the failed arms added in order of age. Failed arms get the lowest score.
+
+    Otherwise the region around a failed arm would look unexplored.
+    """
+    if not failed:
+        return arms, scores
+    numbers = np.array(list(failed), dtype=np.int64)
+    arms = np.concatenate([arms, numbers])
+    scores = np.concatenate([scores, np.full(len(numbers), max(lowest, scores.min()))])
+    order = arms.argsort()
+    return arms[order], scores[order]
+
+
+def candidate_order(bounds: Array, near_failed: Array | None = None) -> list[int]:
+    """Numbers of the candidates in the order in which to try them: by upper confidence bound, those near a failed arm last."""
+    if near_failed is not None:
+        bounds = bounds - NEAR_FAILED_PENALTY * near_failed
+    order: list[int] = np.argsort(-bounds.round(CANDIDATE_DIGITS), kind="stable").tolist()
+    return order
+
+
+# What to recommend.
+
+
+def recommended_arm(arms: Array, slices: Array, means: Array, bests: Array, n_slices: int, stationary: bool) -> int:
+    """The arm with the best reward; at a tie, the one trained furthest, then the oldest.
+
+    Where rewards are stationary (repeated measurements of one value), the best mean of the fully trained arms instead, or of
+    all arms if none is fully trained.
+
+    Args:
+        arms: The arms to choose from, by number.
+        slices, means, bests: Of every arm: the slices trained, and the mean and the best of its rewards.
+        n_slices: Number of slices in a full training.
+        stationary: Whether rewards are repeated measurements of one value.
+    """
+    if stationary:
+        complete = arms[slices[arms] == n_slices]
+        candidates = complete if len(complete) else arms
+        return int(candidates[means[candidates].argmax()])
+    return int(arms[np.lexsort((-arms, slices[arms], bests[arms]))[-1]])

@@ -1,0 +1,61 @@
+"""Loads the trained models of a study, and trains them again if their checkpoints are lost."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..checkpoints.assignment import Assignment
+from ..checkpoints.recipe import recipe
+from ..checkpoints.state import SavedState
+from ..errors import CheckpointLost
+from ..runners.execute import Function, retrain
+from .counts import Counts
+
+
+def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, function: Function | None) -> Any:
+    """The model that an arm saved at its best step.
+
+    Args:
+        arm: The id of the arm.
+        counts: The counts of the study.
+        assignment: The checkpoints of the study.
+        seed: Random seed of the study.
+        function: The training function: it trains the model again if its checkpoint is lost, and reads its own formats.
+    """
+    checkpoint, step = assignment.best_state(arm)
+    if checkpoint is None:
+        raise CheckpointLost(f"arm {arm} saved nothing: call pull.save(model) in the training function")
+    path = assignment.find_sound(checkpoint)
+    if path is not None:
+        return _loaded(arm, path, function)
+    if function is None:
+        raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
+    parts = recipe(counts.arms, arm, step, seed, assignment.find_sound)
+    with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
+        return _loaded(arm, retrain(function, parts, Path(scratch))[arm], function)
+
+
+def check_saved_states(function: Function, counts: Counts, assignment: Assignment) -> None:
+    """Call the function's method `check_saved(directory)`, if it has one, with a saved state: it may refuse to continue."""
+    check_saved = getattr(function, "check_saved", None)
+    if check_saved is None:
+        return
+    for record in counts.arms.values():
+        if (path := assignment.find_sound(record.checkpoint)) is not None:
+            check_saved(path)
+            return
+
+
+def _loaded(arm: int, checkpoint: Path, function: Function | None) -> Any:
+    """The object that was saved. A function with a format of its own reads it with its method `load_model(directory)`."""
+    state, own = SavedState(checkpoint), getattr(function, "load_model", None)
+    if callable(own):
+        return own(state.directory)
+    if not state.has_object:
+        raise CheckpointLost(
+            f"arm {arm} saved files of its own, but no object: best_model(function) reads them if the function has a method "
+            f"load_model(directory); study.checkpoint_of({arm}) is where they are"
+        )
+    return state.load()

@@ -1,0 +1,104 @@
+"""Opens a study: makes or resumes its journal, replays it into the strategy, and finds its checkpoints."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..budget import Budget
+from ..checkpoints import Checkpoints
+from ..checkpoints.location import noted, owner_of, usual_root
+from ..journal import Journal, open_journal
+from ..journal.header import stored_header
+from ..strategies import Strategy, extended
+from .header import check_same, first_strategy, make_header, study_name
+from .replay import StudyState
+
+Temporary = tempfile.TemporaryDirectory[str]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStudy:
+    """The parts of an open study.
+
+    Attributes:
+        journal: The record of everything that happened.
+        header: The arguments that the study was made with, and where its checkpoints are now.
+        state: The strategy and the counts, after all events of the journal.
+        checkpoints: The saved models.
+        temporary: The directory of the checkpoints, if it is removed when the study is closed.
+    """
+
+    journal: Journal
+    header: Mapping[str, Any]
+    state: StudyState
+    checkpoints: Checkpoints
+    temporary: Temporary | None
+
+
+def open_study(
+    strategy: Strategy,
+    storage: str | os.PathLike[str] | Journal | None,
+    name: str,
+    checkpoints: Checkpoints | str | None,
+    direction: str,
+    bounds: tuple[float, float] | None,
+    limits: Budget | None,
+    origin: Mapping[str, Any] | None,
+) -> OpenStudy:
+    """Open a new study, or resume the one with this name. The arguments are those of `Study`, and have been checked."""
+    storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
+    journal = open_journal(storage, study_name(name))
+    checkpoints = _own_checkpoints(checkpoints)
+    is_temporary = storage is None and checkpoints.root is None
+    temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if is_temporary else None
+    try:
+        root = checkpoints.root or (Path(temporary.name) if temporary else usual_root(journal))
+        new = make_header(
+            strategy,
+            _seed_of(strategy),
+            direction,
+            bounds,
+            limits={} if limits is None else limits.as_json(),
+            origin=origin,
+        )
+        strategy, header = _begin(journal, strategy, new, root)
+        state = StudyState(strategy, direction, bounds)
+        state.replay(journal)
+        checkpoints.open(owner_of(journal, header), state.counts.needed(), root)
+    except BaseException:
+        journal.close()
+        raise
+    return OpenStudy(journal, {**header, "checkpoints": str(checkpoints.directory)}, state, checkpoints, temporary)
+
+
+def _own_checkpoints(checkpoints: Checkpoints | str | None) -> Checkpoints:
+    """The checkpoints of this study alone: if another study uses the object, one with the same settings."""
+    if not isinstance(checkpoints, Checkpoints):
+        return Checkpoints(checkpoints or None)
+    return Checkpoints(checkpoints.root, checkpoints.max_bytes) if checkpoints.is_open else checkpoints
+
+
+def _begin(journal: Journal, strategy: Strategy, new: dict[str, Any], root: Path) -> tuple[Strategy, Mapping[str, Any]]:
+    """The strategy as the study began with it, and the header: written if the study is new, else compared."""
+    header = stored_header(journal)
+    if header is None:
+        new["checkpoints"] = noted(root, owner_of(journal, new))
+        journal.create(new)
+        return strategy, journal.header or new  # a journal of the user's own may not keep all of it
+    known = extended(strategy)
+    check_same(journal.name, header, new, seed_given=known is not None and known.settings["seed"] is not None)
+    return first_strategy(strategy, header), header
+
+
+def _seed_of(strategy: Strategy) -> int:
+    known = extended(strategy)
+    if known is not None:
+        return known.ledger.seed
+    seed = getattr(strategy, "seed", None)
+    return seed if isinstance(seed, int) else secrets.randbits(32)

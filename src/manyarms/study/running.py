@@ -1,0 +1,89 @@
+"""One call of `Study.optimize`: runs pulls until the search ends, and shows how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from ..core import Outcome
+from ..runners import Abandoning, PullsAbandoned
+from ..runners.execute import Function
+from ..runners.loop import run
+from .arguments import RunArguments
+from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
+from .progress import Progress
+from .search_log import SearchLog, shown_level
+from .time_limits import TimeLimited
+from .writer import StudyWriter
+
+if TYPE_CHECKING:
+    from .study import Study
+
+
+class Run:
+    """One call of `Study.optimize`.
+
+    Args:
+        study: The study, for callbacks and for what is shown.
+        arguments: The arguments of `optimize`.
+    """
+
+    def __init__(self, study: Study, arguments: RunArguments) -> None:
+        self._study, self._arguments = study, arguments
+        self._progress: Progress | None = None
+        self._log: SearchLog | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Start no more pulls; those in flight are finished."""
+        self._stopped = True
+
+    def run(self, function: Function, writer: StudyWriter) -> None:
+        """Run pulls until the budget is spent, the time is up, or it is stopped."""
+        arguments, limits = self._arguments, writer.limits
+        budget = None if limits is None or limits.seconds is None else float(limits.seconds)
+        runner = Abandoning(arguments.runner)
+        runner.start(function)
+        limited = TimeLimited(runner, arguments.limit, budget, self._study.counts)
+
+        def stopped() -> bool:
+            return self._stopped or limited.left() <= 0
+
+        def interrupt() -> None:
+            self._study.interrupted = True
+            self.stop()
+            if not arguments.finish:
+                runner.abandon()
+
+        try:
+            with (
+                suppress(PullsAbandoned),
+                self._showing(),
+                first_interrupt_stops(interrupt, FINISHING if arguments.finish else ABANDONING),
+            ):
+                run(writer, limited, stopped, arguments.retries, arguments.deterministic)
+        finally:
+            runner.close()
+
+    def update(self, outcomes: list[Outcome]) -> None:
+        """Log these outcomes, call the callbacks with them, and update the live line."""
+        if self._log is not None:
+            self._log.update(outcomes)
+        for outcome in outcomes:
+            for callback in self._arguments.callbacks:
+                callback(self._study, outcome)
+        if self._progress is not None:
+            self._progress.update()
+
+    @contextmanager
+    def _showing(self) -> Iterator[None]:
+        study, verbose = self._study, self._arguments.verbose
+        try:
+            with (
+                Progress(study, verbose > 0, study.budget) as self._progress,
+                SearchLog(study, shown_level(verbose, self._progress.is_live)) as self._log,
+            ):
+                yield
+        finally:
+            self._progress = self._log = None

@@ -1,0 +1,83 @@
+"""The short form: one call that searches a space and returns the finished study."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..budget import Budget
+from ..checkpoints import Checkpoints
+from ..journal import Journal
+from ..runners.execute import Function
+from ..spaces import as_space
+from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
+from .arguments import check_function, check_remaining, run_arguments
+from .study import Study
+
+
+def tune(
+    function: Function,
+    space: Any,
+    *,
+    budget: int | str | Budget,
+    max_steps: int | None = None,
+    strategy: str | Callable[..., Strategy] | None = None,
+    storage: str | os.PathLike[str] | Journal | None = None,
+    name: str = "study",
+    checkpoints: Checkpoints | str | None = None,
+    direction: str = "maximize",
+    bounds: tuple[float, float] | None = None,
+    seed: int | None = None,
+    origin: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Study:
+    """Search the space for the best model, and return the finished study. With a storage, a second call resumes the search.
+
+    The returned study does not hold the lock of its storage. Other processes may continue it, and so may the same call with a
+    larger budget, such as a notebook cell that is run again.
+
+    Args:
+        function: The training function `train(pull)`. It reads its parameters from the pull, as in `pull["lr"]` or `**pull`,
+            and returns the reward: a number, or a dict with "reward". See `RunningPull`.
+        space: A `Space`; a dict such as `{"rate": (0.0, 1.0), "width": [16, 32, 64]}`, see `manyarms.spaces.as_space`; or any
+            object with `sample` and `mutate`.
+        budget: Total over all runs: a number of steps, training time such as "8h", or a `Budget`.
+        max_steps: The most steps one arm may get. With the default of 1, each pull is a complete training; with more, a pull
+            is a slice of training, from `pull.start` to `pull.stop`.
+        strategy: The name of a strategy, such as "asha" or "random"; or a class or function that is called with the space,
+            budget, max_steps and seed, such as `ma.RandomSearch`. By default `AdaptiveMutantUCB`.
+        storage, name, checkpoints, direction, bounds, origin: As for `Study`.
+        seed: Random seed. The same seed gives the same search.
+        options: Workers, timeout, retries and the other arguments of `Study.optimize`.
+
+    >>> import manyarms as ma
+    >>> space = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+    >>> study = ma.tune(lambda pull: -(pull["x"] ** 2) - pull["y"] ** 2, space, budget=300, seed=0, progress=False)
+    >>> study.best_reward > -0.05
+    True
+    """
+    arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is made
+    arguments.apply_defaults()
+    given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
+    check_function(function, run_arguments(**given).runner)
+    limits = Budget.of(budget)
+    check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
+    make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
+    study = Study(
+        make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed),
+        storage=storage,
+        name=name,
+        checkpoints=checkpoints,
+        direction=direction,
+        bounds=bounds,
+        budget=limits.beyond_steps(),
+        origin=origin,
+    )
+    try:
+        study.optimize(function, **options)
+    except BaseException:
+        study.close()  # the caller never gets it
+        raise
+    return study

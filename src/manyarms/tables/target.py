@@ -1,0 +1,108 @@
+"""The target of a table: the rows that have one, whether it can be learned, and the rows to hold out for testing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from ..sklearn.automl.columns import NUMBER, TEXT, TIME, dtype_kind
+from ..sklearn.automl.task import CLASSIFICATION, FEW_CLASSES, REGRESSION
+from ..sklearn.automl.wording import counted, listed
+from .errors import TargetError
+from .names import Notify
+
+_NEARLY_ALL = 0.9  # share of numbers in a text column from which it is treated as numeric
+
+
+def with_target(frame: pd.DataFrame, target: str, notify: Notify) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """The other columns and the target, for the rows that have a target."""
+    values = _numbers(frame[target], notify)
+    kind = dtype_kind(values.dtype)
+    if kind == TIME:
+        raise TargetError(f"The target column {target!r} is a date. Convert it to a number or a class first.", target)
+    known = values.notna()
+    if kind == NUMBER:
+        known &= np.isfinite(values.astype(float).fillna(0.0))
+    if not known.any():
+        raise TargetError(f"The target column {target!r} is missing in every row.", target)
+    if not known.all():
+        notify(f"Dropped {counted(int((~known).sum()), 'row')} without a target.")
+        frame, values = frame[known], values[known]
+    rest = frame.drop(columns=target).reset_index(drop=True)
+    if not len(rest.columns):
+        raise TargetError(
+            f"The table has no columns besides the target {target!r}, so there is nothing to predict from.", target
+        )
+    return rest, _plain(values).reset_index(drop=True)
+
+
+def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
+    """A text column that is nearly all numbers, as numbers; but not classes such as 1, 2 and 3a."""
+    known = values.dropna()
+    if dtype_kind(values.dtype) != TEXT or isinstance(values.dtype, pd.CategoricalDtype) or not len(known):
+        return values
+    numbers = pd.to_numeric(known, errors="coerce")
+    if numbers.notna().mean() < _NEARLY_ALL or numbers.nunique() <= FEW_CLASSES:
+        return values
+    odd = known[numbers.isna()].unique()
+    if len(odd):
+        notify(f"The target {values.name!r} is numeric. These values are treated as missing: {listed(odd)}.")
+    return pd.to_numeric(values, errors="coerce")
+
+
+def _plain(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Whole numbers as integers, even if missing values made them floats; text as objects."""
+    kind = dtype_kind(values.dtype)
+    if kind == NUMBER:
+        whole = (values == values.round()).all() and (values.abs() < 2**53).all()
+        return values.astype("int64" if whole else "float64")
+    return values.astype(object if kind == TEXT else bool)
+
+
+def check_target(target: pd.Series[Any], task: str) -> None:
+    """Raise an error if nothing can be learned about a target."""
+    name, rows = str(target.name), len(target)
+    if rows < 2:
+        raise TargetError(f"At least 2 rows with a target are needed, got {rows}.", name)
+    if target.nunique() == 1:
+        raise TargetError(f"The target column {name!r} is constant: it is {_shown(target.iloc[0])} in all {rows:,} rows.", name)
+    if task == REGRESSION and dtype_kind(target.dtype) == TEXT:
+        examples = listed(target.unique()[:3])
+        raise TargetError(f"A regression needs a numeric target, but the column {name!r} holds text, such as {examples}.", name)
+    if task == CLASSIFICATION and target.nunique() == rows:
+        raise TargetError(f"The target column {name!r} is different in every row, so there are no classes to learn.", name)
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if hasattr(value, "item") else value)
+
+
+def held_out(target: pd.Series[Any], task: str, share: float, most: int, seed: int) -> np.ndarray[Any, Any]:
+    """Which rows to hold out: a random sample, stratified by class, that never holds all rows of a class.
+
+    Args:
+        target: The target of all rows.
+        task: "classification" or "regression".
+        share: Share of the rows to hold out; 0 for none.
+        most: Largest number of rows to hold out.
+        seed: Random seed. The same seed holds out the same rows.
+    """
+    rows, chosen = np.arange(len(target)), np.zeros(len(target), bool)
+    n = min(round(share * len(target)), most)
+    if n < 1:
+        return chosen
+    if task == REGRESSION:
+        chosen[train_test_split(rows, test_size=n, random_state=seed)[1]] = True
+        return chosen
+    classes = target.factorize()[0]
+    several = rows[np.bincount(classes)[classes] > 1]
+    n = min(n, round(share * len(several)))
+    enough = n >= len(np.unique(classes[several]))  # at least one row of each class, which stratification needs
+    if n < 1:
+        return chosen
+    kept, tested = train_test_split(several, test_size=n, random_state=seed, stratify=classes[several] if enough else None)
+    chosen[tested[np.isin(classes[tested], classes[kept])]] = True
+    return chosen

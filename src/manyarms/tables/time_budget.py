@@ -1,0 +1,38 @@
+"""How the time for a fit is divided between reading the table, the search, and writing the results."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_LEAST_SEARCH = 0.2  # share of the time for the search, even if reading took long
+_WRITING = 0.1  # share of the time for writing the results
+_LEAST_WRITING, _MOST_WRITING = 1.5, 20.0  # seconds
+
+
+@dataclass(frozen=True)
+class TimeBudget:
+    """The time for everything that a fit does.
+
+    Args:
+        seconds: Total time; None for no limit.
+        clock: Returns the time in seconds.
+        began: When the fit began, by the clock.
+    """
+
+    seconds: float | None
+    clock: Callable[[], float] = time.monotonic
+    began: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float:
+        """Seconds that are left; infinite without a limit."""
+        return math.inf if self.seconds is None else self.seconds - (self.clock() - self.began)
+
+    def search_seconds(self) -> float | None:
+        """The time for the search: what is left, minus the time for writing the results."""
+        if self.seconds is None:
+            return None
+        writing = min(_MOST_WRITING, max(_LEAST_WRITING, _WRITING * self.seconds))
+        return max(_LEAST_SEARCH * self.seconds, self.left() - writing)

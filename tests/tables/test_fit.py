@@ -1,0 +1,79 @@
+"""`fit_table` and `predict_table`: everything that `manyarms fit` and `predict` do, from Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import manyarms as ma
+from manyarms.tables import DirectoryMismatch, TargetError, fit_table, load_model, predict_table
+from manyarms.tables.report import importance
+
+OPTIONS = {"budget": 3, "families": ["linear", "tree"]}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(importance, "_REPEATS", 1)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=80), "color": rng.choice(["red", "blue"], 80)})
+    return frame.assign(kind=np.where(frame["size"] > 0, "large", "small"))
+
+
+def test_a_data_frame_is_fitted_saved_and_predicted_without_a_directory(table, tmp_path):
+    notes = []
+    fitted = fit_table(table, "kind", notify=notes.append, **OPTIONS)
+    assert notes == fitted.notes == []
+    assert fitted.score > 0.8 and fitted.problem.task == "classification" and fitted.scoring == "accuracy"
+    assert set(fitted.leaderboard["family"]) <= {"linear", "tree"}
+    assert fitted.importance(10.0).index[0] == "size"
+    assert set(fitted.predict(table)) == {"large", "small"}
+    with pytest.raises(ValueError, match="directory must be given"):
+        fitted.save()
+    names = [path.name for path in fitted.save(tmp_path / "model")]
+    assert names == ["leaderboard.csv", "snippet.py", "report.html"]
+    page = fitted.report(tmp_path / "page.html").read_text()
+    assert "<h1>table: kind</h1>" in page
+    predictions = predict_table(tmp_path / "model", table.drop(columns="kind"), proba=True)
+    assert list(predictions) == ["kind", "probability of large", "probability of small"]
+    assert (predictions["kind"] == load_model(tmp_path / "model").predict(table)).all()
+
+
+def test_a_file_is_fitted_in_a_directory_and_resumed(table, tmp_path):
+    path, started = tmp_path / "t.csv", []
+    table.to_csv(path, index=False)
+    place = tmp_path / "model"
+    options = OPTIONS | {"directory": place, "on_start": lambda *found: started.append(found)}
+    first = fit_table(path, "size", **options)
+    assert started == [(first.problem, "r2")] and first.finished_before is None
+    first.save()
+    assert fit_table(path, "size", **options).finished_before == 3
+    more = fit_table(path, "size", **options | {"budget": 5})
+    assert more.finished_before is None and len(more.model.pulls_) == 5
+    with pytest.raises(DirectoryMismatch) as refused:
+        fit_table(path, "size", seed=1, **options)
+    assert refused.value.difference == "with another seed" and isinstance(refused.value, ma.ManyarmsError)
+
+
+def test_wrong_arguments_are_refused_before_the_table_is_read(tmp_path):
+    for options, words in [
+        ({"time": "soon"}, "time must be seconds"),
+        ({"budget": 0}, "budget must be at least 1"),
+        ({"task": "guess"}, "task must be one of"),
+        ({"scoring": "acuracy"}, "did you mean 'accuracy'"),
+        ({"holdout": 0.9}, "holdout must be between 0 and 0.5"),
+        ({"directory": __file__}, "is a file"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            fit_table("nowhere.csv", "y", **options)
+
+
+def test_a_missing_target_is_an_error_with_its_name(table):
+    with pytest.raises(TargetError, match="Did you mean 'kind'") as refused:
+        fit_table(table, "kinds", **OPTIONS)
+    assert refused.value.column == "kinds"
