@@ -62,7 +62,7 @@ def test_a_file_is_fitted_in_a_directory_and_resumed(table, tmp_path):
 
 def test_wrong_arguments_are_refused_before_the_table_is_read(tmp_path):
     for options, words in [
-        ({"time": "soon"}, "time must be seconds"),
+        ({"time": "soon"}, "time must be a number of seconds"),
         ({"budget": 0}, "budget must be at least 1"),
         ({"task": "guess"}, "task must be one of"),
         ({"scoring": "acuracy"}, "did you mean 'accuracy'"),

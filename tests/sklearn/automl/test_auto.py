@@ -40,6 +40,7 @@ def expected_failures(estimator):
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
 
 
+@pytest.mark.filterwarnings("ignore:No model reached the score of the constant baseline:manyarms.ManyarmsWarning")
 @parametrize_with_checks(
     [quick(cv=2, budget=3, families=["tree"]), quick(AutoRegressor, cv=2, budget=3, families=["tree"])],
     expected_failed_checks=expected_failures,
@@ -343,7 +344,7 @@ def test_the_constant_baseline_is_scored_on_the_folds_of_the_search():
     assert model.baseline_score_ == pytest.approx(r2_score(y, predictions))
 
 
-@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was not picked any more:manyarms.ManyarmsWarning")
+@pytest.mark.filterwarnings("ignore:.*pulls failed, so it was no longer picked:manyarms.ManyarmsWarning")
 @pytest.mark.parametrize("kind", [AutoClassifier, AutoRegressor])
 def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
     def fail(*arguments):
