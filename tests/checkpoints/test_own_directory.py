@@ -91,7 +91,7 @@ def test_a_directory_of_another_study_is_refused():
     (place,) = Path("models").iterdir()
     before = models("models")
     (place / OWNER).write_text(json.dumps({"id": "ab" * 8, "name": "other", "storage": None}))
-    with pytest.raises(ma.StorageError, match="belongs to study 'other' with id 'abababababababab': give .* checkpoints="):
+    with pytest.raises(ma.StorageError, match="belongs to study 'other' with id 'abababababababab': pass .* checkpoints="):
         study("study.db", checkpoints="models")
     assert models("models") == before
     with study("study.db", checkpoints="elsewhere") as running:  # its lock was released

@@ -97,9 +97,9 @@ def test_other_data_is_refused_and_the_same_is_not(tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     search(storage, budget=4).fit(X, y)
     for other in ((X + 1e-9, y), (X, 1 - y)):
-        with pytest.raises(ma.StudyMismatch, match=r"other settings \(data\)"):
+        with pytest.raises(ma.StudyMismatch, match=r"different settings \(data\)"):
             search(storage, budget=8).fit(*other)
-    with pytest.raises(ma.StudyMismatch, match=r"other settings \(data\)"):
+    with pytest.raises(ma.StudyMismatch, match=r"different settings \(data\)"):
         search(storage, budget=8).fit(X, y, sample_weight=np.ones(len(y)))
     search(storage, budget=8).fit(X.copy(), y.copy())
     search(storage, budget=8, name="another").fit(X + 1e-9, y)

@@ -365,7 +365,7 @@ def test_a_metric_that_fails_beside_the_one_searched_for_is_left_out():
         ({"resource": "trees"}, "'trees'"),
         ({"max_steps": 0}, "max_steps"),
         ({"budget": 3}, "budget must be at least 4"),
-        ({"budget": "soon"}, "budget must be seconds"),
+        ({"budget": "soon"}, "budget must be a number of seconds"),
         ({"strategy": 3}, "strategy"),
         ({"scoring": "beauty"}, "scoring"),
         ({"cv": 500}, "n_splits=500"),
