@@ -60,6 +60,7 @@ class Outcome:
             any decision.
         left_out: The attributes that could not be stored, and why.
         stopped_early: Whether a time limit ended the pull at one of its reports, before it had trained all its steps.
+        lost: Whether the pull must be run again because its worker left the cluster, which is not its own failure.
     """
 
     pull: Pull
@@ -80,6 +81,7 @@ class Outcome:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     left_out: str | None = None
     stopped_early: bool = False
+    lost: bool = False
 
 
 def sign_of(direction: str) -> float:

@@ -70,6 +70,15 @@ class Checkpoints:
         self._largest = max(self._sizes.values(), default=0)
         self.is_open = True
 
+    def create(self) -> None:
+        """Create the directory with its owner file, so that workers on other machines can recognize it."""
+        if self.record is None:
+            return
+        try:
+            claim(self.directory, self.record)
+        except OSError as error:
+            raise StorageError(f"the checkpoint directory {str(self.directory)!r} cannot be created: {error}") from error
+
     def __repr__(self) -> str:
         limit = "" if self.max_bytes is None else f", max_bytes={self.max_bytes}"
         held = f" with {len(self._sizes)} checkpoints of {self.used} bytes" if self._sizes else ""

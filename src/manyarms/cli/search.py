@@ -10,6 +10,7 @@ from typing import Any
 
 from ..budget import Budget
 from ..strategies import strategy_class
+from ..study.arguments import ALL
 from ..study.tuning import tune
 from .script import load_module, member
 from .status import print_result
@@ -21,7 +22,22 @@ _UNITS = {"steps": "steps", "seconds": "s of training", "cost": "units of cost"}
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that may differ each time a search is run."""
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="number of pulls that run in parallel (default: %(default)s)"
+        "--workers",
+        type=_workers,
+        metavar="N",
+        help='number of pulls that run in parallel, or "all" (default: 1; with --runner, all workers of the cluster)',
+    )
+    parser.add_argument(
+        "--runner",
+        metavar="ENGINE",
+        help='where pulls run: "dask", "dask://host:8786", "ray" or "ray://host:10001" (default: this machine)',
+    )
+    parser.add_argument(
+        "--resources",
+        action="append",
+        default=[],
+        metavar="NAME=AMOUNT",
+        help="what each pull needs, such as gpu=1; may be repeated",
     )
     parser.add_argument("--timeout", metavar="TIME", help='start no more pulls after this time, such as "8h"')
     parser.add_argument(
@@ -34,6 +50,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--deterministic", action="store_true", help="with several workers, the same seed gives the same search"
+    )
+    parser.add_argument(
+        "--join",
+        action="store_true",
+        help="share the search with other processes that run the same command with the same storage, on any machine",
     )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_const", const=0, dest="verbose", default=1, help="show no progress")
@@ -68,6 +89,9 @@ def search(origin: Mapping[str, Any], budget: int | str | Budget, options: argpa
         seed=origin["seed"],
         origin=origin,
         workers=options.workers,
+        runner=options.runner,
+        join=options.join,
+        resources=_resources(options.resources),
         timeout=_number_or_text(options.timeout),
         pull_timeout=_number_or_text(options.pull_timeout),
         retries=options.retries,
@@ -110,6 +134,25 @@ def _settings(pairs: list[str], kind: type) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             settings[name] = value
     return settings
+
+
+def _workers(text: str) -> int | str:
+    """A number of workers, or "all"."""
+    return text if text == ALL else int(text)
+
+
+def _resources(pairs: list[str]) -> dict[str, float] | None:
+    """The resources given as NAME=AMOUNT."""
+    resources = {}
+    for pair in pairs:
+        name, equals, amount = pair.partition("=")
+        try:
+            resources[name] = float(amount) if equals else float("nan")
+        except ValueError:
+            resources[name] = float("nan")
+        if resources[name] != resources[name]:
+            raise ValueError(f"--resources must be NAME=AMOUNT, such as gpu=1, got {pair!r}")
+    return resources or None
 
 
 def _number_or_text(value: str | None) -> float | str | None:

@@ -181,6 +181,15 @@ class SqlJournal:
     def save_recommendation(self, covered: int, text: str) -> None:
         self._save_snapshot("recommendation", covered, text)
 
+    def leader(self) -> str | None:
+        """Where other processes can join the study, as text that `save_leader` stored; None if they cannot."""
+        stored = self._snapshot("leader")
+        return None if stored is None else stored[1] or None
+
+    def save_leader(self, text: str | None) -> None:
+        """Store where other processes can join the study; None if they cannot."""
+        self._save_snapshot("leader", 0, text or "")
+
     @property
     def yields(self) -> bool:
         """Whether a journal opened later in this process may take over the lock while it is not in use."""

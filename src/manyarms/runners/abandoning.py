@@ -16,8 +16,12 @@ class Abandoning:
     """
 
     def __init__(self, runner: Runner) -> None:
-        self._runner, self.workers = runner, runner.workers
+        self._runner = runner
         self._collecting = self._abandoned = False
+
+    @property
+    def workers(self) -> int:
+        return self._runner.workers
 
     def abandon(self) -> None:
         """Raise `PullsAbandoned`: immediately while waiting for pulls, otherwise at the start of the next wait."""

@@ -17,7 +17,7 @@ def device_leases(
 
     Args:
         workers: Number of workers.
-        resources: {"gpu": n} gives n devices to each worker. With 0.5, two workers share a device.
+        resources: {"gpu": n} gives n devices to each worker. With 0.5, two workers share a device. "cpu" is ignored here.
         devices: Names of the devices. By default, the devices that this process may use.
 
     >>> device_leases(2, {"gpu": 2}, devices=["0", "1", "2", "3"])
@@ -25,14 +25,9 @@ def device_leases(
     >>> device_leases(4, {"gpu": 0.5}, devices=["0", "1"])
     ['0', '0', '1', '1']
     """
-    if resources is not None and not isinstance(resources, Mapping):
-        raise TypeError(f'resources must be a dict such as {{"gpu": 1}}, got {resources!r}')
-    if not resources:
+    if "gpu" not in checked_resources(resources):
         return [None] * workers
-    unknown = sorted(set(resources) - {"gpu"})
-    if unknown:
-        raise ValueError(f"resources must name 'gpu' only, got {unknown[0]!r}")
-    share = checks.between("resources['gpu']", resources["gpu"], 0)
+    share = checked_resources(resources)["gpu"]
     if share == 0:
         return [""] * workers  # no device is visible
     devices = visible_devices() if devices is None else devices
@@ -49,6 +44,27 @@ def device_leases(
             f"resources: {workers} workers with {share:g} gpu each need {needed} devices, but {len(devices)} are visible"
         )
     return list(leases)
+
+
+def cpu_share(resources: Mapping[str, float] | None) -> int | None:
+    """Number of threads that the libraries of each worker may use, as given by `resources`; None if it is not given."""
+    share = checked_resources(resources).get("cpu")
+    return None if share is None else max(1, int(share))
+
+
+def checked_resources(resources: Mapping[str, float] | None, known: Sequence[str] = ("gpu", "cpu")) -> dict[str, float]:
+    """The resources of one worker, as a dict.
+
+    Args:
+        resources: The argument `resources`.
+        known: The names that are allowed.
+    """
+    if resources is not None and not isinstance(resources, Mapping):
+        raise TypeError(f'resources must be a dict such as {{"gpu": 1}}, got {resources!r}')
+    unknown = sorted(set(resources or ()) - set(known), key=str)
+    if unknown:
+        raise ValueError(f"resources must name {' or '.join(map(repr, known))} only, got {unknown[0]!r}")
+    return {name: checks.between(f"resources[{name!r}]", amount, 0) for name, amount in (resources or {}).items()}
 
 
 def visible_devices() -> list[str]:

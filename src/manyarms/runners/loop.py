@@ -10,6 +10,9 @@ from ..core import Outcome, Pull
 from .protocol import Runner
 from .task import Task
 
+MOST_LOSSES = 3
+"""Number of times that a pull is run again because its worker left the cluster. After that, it fails as the likely cause."""
+
 _QUICK = 0.05
 """With several workers, if a pull took fewer seconds than this, the next one starts before the reward is written.
 Otherwise workers with very short pulls would spend most of their time waiting for the disk."""
@@ -40,21 +43,25 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
         stopped: Returns whether to start no more pulls.
         retries: Number of times that a failed pull is started again.
         deterministic: Whether outcomes are recorded one by one in the order in which their pulls were asked for, so decisions
-            do not depend on timing.
+            do not depend on timing. The number of workers is then the one at the start.
     """
     flight: dict[int, Task] = {}  # what runs now, by arm, in the order asked
     arrived: dict[int, Outcome] = {}
+    fixed = runner.workers if deterministic else None
+
+    def workers() -> int:
+        return runner.workers if fixed is None else fixed
 
     def fill(free: int) -> None:
         """Start pulls on free workers."""
         for _ in range(free):
             if stopped() or (pull := study.ask()) is None:
                 return
-            flight[pull.arm.id] = study.task(pull, runner.workers)
+            flight[pull.arm.id] = study.task(pull, workers())
             runner.submit(flight[pull.arm.id])
 
     while True:
-        fill(runner.workers - len(flight))
+        fill(workers() - len(flight))
         if not flight:
             return
         while not (ready := _ready(flight, arrived, deterministic)):
@@ -64,15 +71,17 @@ def run(study: Client, runner: Runner, stopped: Callable[[], bool], retries: int
                     continue
                 if outcome.pull.arm.id in arrived:
                     continue  # repeated before the first one was recorded
-                again = _again(study, flight[outcome.pull.arm.id], outcome, retries, runner.workers)
+                again = _again(study, flight[outcome.pull.arm.id], outcome, retries, workers())
                 if again is None:
                     arrived[outcome.pull.arm.id] = outcome
                 else:
                     flight[outcome.pull.arm.id] = again
                     runner.submit(again)
+            if not arrived and fixed is None:
+                fill(workers() - len(flight))  # workers may have joined
         outcomes = [arrived.pop(arm) for arm in ready]
-        if not deterministic and runner.workers > 1 and max(outcome.seconds for outcome in outcomes) < _QUICK:
-            fill(runner.workers + len(ready) - len(flight))
+        if not deterministic and workers() > 1 and max(outcome.seconds for outcome in outcomes) < _QUICK:
+            fill(workers() + len(ready) - len(flight))
         study.record(outcomes)
         for arm in ready:
             del flight[arm]
@@ -93,10 +102,12 @@ def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: 
 
 
 def _again(study: Client, task: Task, outcome: Outcome, retries: int, slots: int) -> Task | None:
-    """The task to start again, if any: as a retry, or because a checkpoint is corrupt and must be trained again."""
+    """The task to start again, if any: because its worker was lost, a checkpoint must be trained again, or as a retry."""
+    if outcome.lost and task.losses < MOST_LOSSES:
+        return replace(study.task(task.pull, slots), attempt=task.attempt, losses=task.losses + 1)
     if outcome.damaged is not None:
         study.mark_lost(outcome.damaged)
-        return replace(study.task(task.pull, slots), attempt=task.attempt)
+        return replace(study.task(task.pull, slots), attempt=task.attempt, losses=task.losses)
     if outcome.reward is None and task.attempt <= retries:
         return replace(task, attempt=task.attempt + 1)
     return None

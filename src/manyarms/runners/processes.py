@@ -10,10 +10,9 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
-from typing import Any
 
 import cloudpickle
 
@@ -22,7 +21,8 @@ from ..core import Outcome
 from ..errors import WorkerError
 from .child_process import kill_group, manner, start_child
 from .execute import Function
-from .leases import device_leases
+from .leases import cpu_share, device_leases
+from .pickling import check_picklable, pickled
 from .protocol import PullsAbandoned
 from .pull_limit import PullLimit
 from .task import Task
@@ -47,9 +47,11 @@ class ProcessRunner:
         workers: Number of worker processes.
         pull_timeout: Seconds after which a pull is ended, together with its worker. "remaining" ends it when the search runs
             out of time.
-        resources: {"gpu": 1} gives each worker a device before user code runs.
+        resources: {"gpu": 1} gives each worker a device before user code runs; {"cpu": 2} lets its libraries use two threads.
         clock: Returns the time in seconds, from any start. Time limits use it.
         until: The time, by `now()`, at which running pulls are abandoned; None means never.
+        is_abandoned: Called about once a second while pulls run. If it returns True, they are abandoned.
+        environment: Environment variables of the workers, in addition to those of this process.
     """
 
     def __init__(
@@ -60,26 +62,32 @@ class ProcessRunner:
         *,
         clock: Callable[[], float] = time.monotonic,
         until: float | None = None,
+        is_abandoned: Callable[[], bool] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.workers = checks.whole("workers", workers, 1)
         self._limit = PullLimit.of(pull_timeout)
         self._leases = device_leases(workers, resources)
+        self._threads = cpu_share(resources)
         self._pool: list[_Worker | None] = [None] * workers
-        self._clock, self._until = clock, until
+        self._clock, self._until, self._is_abandoned = clock, until, is_abandoned
+        self._own_environment = dict(environment or {})
 
     def __repr__(self) -> str:
         limit = f", pull_timeout={self._limit!r}" if self._limit else ""
         return f"ProcessRunner(workers={self.workers}{limit})"
 
     def start(self, function: Function) -> None:
+        self.start_pickled(pickled(function))
+
+    def start_pickled(self, function: bytes) -> None:
+        """Prepare to run pulls with a function that was pickled, in this process or on another machine."""
         self._proven = False  # whether a worker has started and loaded the function
-        with _refusing_what_cannot_be_pickled():
-            self._function = cloudpickle.dumps(function)
+        self._function = function
 
     def check(self, function: Function) -> None:
         """Raise an error if the function cannot be sent to worker processes."""
-        with _refusing_what_cannot_be_pickled():
-            cloudpickle.dump(function, _Nowhere())
+        check_picklable(function)
 
     def submit(self, task: Task) -> None:
         slot = next(slot for slot, worker in enumerate(self._pool) if worker is None or worker.task is None)
@@ -95,6 +103,8 @@ class ProcessRunner:
         outcomes: list[Outcome] = []
         while not outcomes:
             if self._until is not None and self.now() >= self._until:
+                raise PullsAbandoned
+            if self._is_abandoned is not None and self._is_abandoned():
                 raise PullsAbandoned
             busy = [worker for worker in self._pool if worker is not None and worker.task is not None]
             ready = wait([worker.connection for worker in busy], timeout=self._patience(busy))
@@ -115,6 +125,12 @@ class ProcessRunner:
         for worker in workers:
             worker.end(grace=0.0 if worker.task else deadline - time.monotonic())
         self._pool = [None] * self.workers
+
+    def kill(self) -> None:
+        """Kill all worker processes. May be called by another thread than `collect`, which then returns failures."""
+        for worker in self._pool:
+            if worker is not None:
+                worker.kill()
 
     def _look_at(self, worker: _Worker, has_news: bool) -> Outcome | None:
         """The outcome of the worker's task, if the task has ended for any reason."""
@@ -154,8 +170,8 @@ class ProcessRunner:
         return max(0.0, min([deadline - self._clock() for deadline in deadlines] + [_LOOK]))
 
     def _environment(self, slot: int) -> dict[str, str]:
-        environment = dict(os.environ)
-        share = str(max(1, (os.cpu_count() or 1) // self.workers))
+        environment = {**os.environ, **self._own_environment}
+        share = str(self._threads or max(1, (os.cpu_count() or 1) // self.workers))
         for name in _THREADS:  # libraries without their own variable use the first one
             environment.setdefault(name, environment.get(_THREADS[0], share))
         lease = self._leases[slot]
@@ -225,6 +241,10 @@ class _Worker:
         """Close its pipe, so that it exits."""
         self.connection.close()
 
+    def kill(self) -> None:
+        """Kill it and everything it started, without waiting."""
+        kill_group(self._process.pid)
+
     def end(self, grace: float = 0.0) -> None:
         """Wait for it to exit, then kill it and everything it started."""
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -234,24 +254,6 @@ class _Worker:
         self._process.wait()
         self.connection.close()
         self._lifeline.close()
-
-
-@contextlib.contextmanager
-def _refusing_what_cannot_be_pickled() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        raise TypeError(
-            f"the function cannot be sent to worker processes ({type(error).__name__}: {error}): "
-            "create objects that cannot be pickled inside the function, or use workers=1"
-        ) from error
-
-
-class _Nowhere:
-    """A file that discards what is written to it, which may be large."""
-
-    def write(self, data: Any) -> int:
-        return memoryview(data).nbytes  # a large array is written as a buffer, which has no length
 
 
 def _search_path() -> list[str]:

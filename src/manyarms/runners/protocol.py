@@ -19,7 +19,9 @@ class PullsAbandoned(KeyboardInterrupt):
 class Runner(Protocol):
     """Runs at most `workers` tasks at a time, and returns exactly one outcome for each task, whatever happens."""
 
-    workers: int
+    @property
+    def workers(self) -> int:
+        """Number of tasks that can run at once, at least 1. It may change during a search, as workers join and leave."""
 
     def start(self, function: Function) -> None:
         """Prepare to run pulls with this function."""
@@ -28,7 +30,10 @@ class Runner(Protocol):
         """Start a task. Called only while fewer than `workers` tasks are running."""
 
     def collect(self) -> list[Outcome]:
-        """Wait until at least one task has ended, and return the outcomes of all that have."""
+        """Wait until at least one task has ended, and return the outcomes of all that have.
+
+        May also return an empty list, so that the search can use workers that have joined.
+        """
 
     def now(self) -> float:
         """The time in seconds on the clock of this runner."""

@@ -25,6 +25,7 @@ class Task:
         room: Maximum size of the checkpoint in bytes; None means no limit.
         recipe: Pulls to train again first. The last one of this arm gives `previous`; the last one of its parent, `parent`.
         attempt: Number of times the pull was started, including this time.
+        losses: Number of times that its worker left the cluster before it ended.
         lasting: Whether the checkpoint must survive a power cut. Otherwise nothing waits for the disk.
         owner: The content of the owner file of the directory; None if the directory has no owner.
         time_left: Seconds after the start at which the pull should end. The next report after that ends it.
@@ -40,6 +41,7 @@ class Task:
     room: int | None = None
     recipe: tuple[Slice, ...] = ()
     attempt: int = 1
+    losses: int = 0
     lasting: bool = True
     owner: str | None = None
     time_left: float = math.inf

@@ -11,9 +11,13 @@ from .. import checks
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..runners import InlineRunner, ProcessRunner, Runner
+from ..runners.engines import engine_runner
 from ..runners.execute import Function
 from ..runners.pull_limit import REMAINING
 from ..strategies import extended
+
+ALL = "all"
+"""The value of `workers` that means all processors of this machine, or all workers of a cluster."""
 
 _RUNNER = ("start", "submit", "collect", "now", "close")
 
@@ -90,7 +94,7 @@ class RunArguments:
 def run_arguments(
     function: Function,
     *,
-    workers: int,
+    workers: int | str | None,
     timeout: float | str | None,
     retries: int,
     pull_timeout: float | str | None,
@@ -99,33 +103,52 @@ def run_arguments(
     progress: bool,
     resources: Mapping[str, float] | None,
     callbacks: Iterable[Callable[..., object]],
-    runner: Runner | None,
+    runner: Any,
     finish: bool,
 ) -> RunArguments:
     """Check the arguments of `Study.optimize`. Each error names one argument."""
     checks.function("function", function, "pull")
-    own = ProcessRunner(workers, pull_timeout, resources)  # this checks the arguments; processes start with the first pull
-    alone = workers == 1 and pull_timeout is None and resources is None
-    if runner is not None and not alone:
-        raise _ignored_by_runner(workers, pull_timeout, resources)
     return RunArguments(
         limit=None if timeout is None else checks.seconds("timeout", timeout),
         retries=checks.whole("retries", retries, 0),
         deterministic=checks.flag("deterministic", deterministic),
         verbose=_checked_verbose(verbose) if checks.flag("progress", progress) else 0,
         callbacks=_checked_callbacks(callbacks),
-        runner=_checked_runner(runner) if runner is not None else InlineRunner() if alone else own,
+        runner=_chosen_runner(runner, _checked_workers(workers), pull_timeout, resources),
         finish=checks.flag("finish", finish),
     )
 
 
 def check_function(function: Function, runner: Runner) -> None:
-    """Raise an error if the function cannot be sent to the worker processes of this runner."""
-    if isinstance(runner, ProcessRunner):
-        runner.check(function)
+    """Raise an error if the function cannot be sent to the workers of this runner."""
+    check = getattr(runner, "check", None)
+    if check is not None:
+        check(function)
 
 
-def _ignored_by_runner(workers: int, pull_timeout: Any, resources: Any) -> ValueError:
+def _checked_workers(workers: Any) -> int | str | None:
+    if workers is None or workers == ALL:
+        return workers  # type: ignore[no-any-return]
+    if isinstance(workers, str):
+        raise ValueError(f'workers must be a number or "{ALL}", got {workers!r}')
+    return checks.whole("workers", workers, 1)
+
+
+def _chosen_runner(runner: Any, workers: int | str | None, pull_timeout: Any, resources: Mapping[str, float] | None) -> Runner:
+    """The runner of a search: the one given, that of an engine, worker processes, or this process. Nothing is started yet."""
+    if runner is None:
+        here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        own = ProcessRunner(here if workers == ALL else int(workers or 1), pull_timeout, resources)  # checks the arguments
+        return InlineRunner() if workers in (None, 1) and pull_timeout is None and resources is None else own
+    engine = engine_runner(runner, workers, pull_timeout, resources)
+    if engine is not None:
+        return engine
+    if workers not in (None, 1) or pull_timeout is not None or resources is not None:
+        raise _ignored_by_runner(workers, pull_timeout, resources)
+    return _checked_runner(runner)
+
+
+def _ignored_by_runner(workers: int | str | None, pull_timeout: Any, resources: Any) -> ValueError:
     """The error for arguments that a custom runner would ignore. It names the first of them."""
     given = {"workers": workers if workers != 1 else None, "pull_timeout": pull_timeout, "resources": resources}
     name, value = next((name, value) for name, value in given.items() if value is not None)
@@ -147,6 +170,9 @@ def _checked_callbacks(callbacks: Any) -> tuple[Callable[..., object], ...]:
 def _checked_runner(runner: Any) -> Runner:
     missing = [name for name in _RUNNER if not callable(getattr(runner, name, None))]
     if isinstance(runner, type) or missing:
-        raise TypeError(f"runner must be an object with the methods {', '.join(_RUNNER)}, got {runner!r}")
+        raise TypeError(
+            f'runner must be "dask", "ray", a Dask client, an executor, or an object with the methods {", ".join(_RUNNER)}, '
+            f"got {runner!r}"
+        )
     checks.whole("the number of workers of runner", getattr(runner, "workers", None), 1)  # type: ignore[arg-type]
     return runner  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core import Outcome
 from ..runners import Abandoning, PullsAbandoned
+from ..runners.engines import EngineRunner, PublishingRunner
 from ..runners.execute import Function
 from ..runners.loop import run
 from .arguments import RunArguments
@@ -44,8 +45,6 @@ class Run:
         arguments, limits = self._arguments, writer.limits
         budget = None if limits is None or limits.seconds is None else float(limits.seconds)
         runner = Abandoning(arguments.runner)
-        runner.start(function)
-        limited = TimeLimited(runner, arguments.limit, budget, self._study.counts)
 
         def stopped() -> bool:
             return self._stopped or limited.left() <= 0
@@ -57,6 +56,12 @@ class Run:
                 runner.abandon()
 
         try:
+            runner.start(function)
+            if isinstance(arguments.runner, EngineRunner):
+                arguments.runner.check_access(*writer.shared_directory())
+            if isinstance(arguments.runner, PublishingRunner):
+                arguments.runner.publish_with(writer.publish_leader)
+            limited = TimeLimited(runner, arguments.limit, budget, self._study.counts)
             with (
                 suppress(PullsAbandoned),
                 self._showing(),

@@ -149,7 +149,7 @@ class Study(StudyView):
         function: Function,
         *,
         budget: int | str | Budget | None = None,
-        workers: int = 1,
+        workers: int | str | None = None,
         timeout: float | str | None = None,
         retries: int = 0,
         pull_timeout: float | str | None = None,
@@ -158,7 +158,7 @@ class Study(StudyView):
         progress: bool = True,
         resources: Mapping[str, float] | None = None,
         callbacks: Sequence[Callback] = (),
-        runner: Runner | None = None,
+        runner: Runner | str | Any = None,
         finish: bool = True,
     ) -> None:
         """Search until the budget is spent, the time is up, or Ctrl-C is pressed.
@@ -172,7 +172,8 @@ class Study(StudyView):
             budget: A new total over all runs, as for `tune`: a number of steps, a string such as "8h", or a `Budget`. It
                 replaces all limits of the study and is recorded in the journal. If it is already exceeded, nothing is started.
                 By default the study keeps its limits.
-            workers: Number of worker processes. With 1, pulls run in this process.
+            workers: Number of pulls that run at once, or "all". By default 1, in this process; with a cluster, "all" of its
+                workers, also those that join later. Otherwise pulls run in worker processes on this machine.
             timeout: Seconds, or a string such as "8h", after which this call starts no more pulls. Those in flight end at their
                 next `pull.report`, or when they are done.
             retries: Number of times that a failed pull is started again before it counts as failed.
@@ -184,16 +185,19 @@ class Study(StudyView):
             verbose: What is shown. 0: nothing. 1: a live line in a terminal, or log lines if standard error is not a terminal.
                 2: also a line for each pull. The log always goes to Python's logger "manyarms".
             progress: False is an older way to write `verbose=0`.
-            resources: {"gpu": 1} gives each worker its own device.
+            resources: What each pull needs. {"gpu": 1} gives each worker its own device, {"cpu": 2} two threads. A cluster
+                reserves its own resources.
             callbacks: Functions that are called with the study and each outcome once it is recorded. `study.stop()` ends the
                 search.
-            runner: Runs the pulls instead of worker processes, such as `SimulatedRunner`. It cannot be combined with
-                `workers`, `pull_timeout` or `resources`, which are set on the runner.
+            runner: Where pulls run, if not on this machine: "dask" or "dask://host:8786", a `distributed.Client`, "ray" or
+                "ray://host:10001", or a `concurrent.futures.Executor`. Or an object such as `SimulatedRunner`, which cannot be
+                combined with `workers`, `pull_timeout` or `resources`: these are set on the object.
             finish: Whether Ctrl-C waits for the pulls in flight. Otherwise they are abandoned, and run again when the study is
                 resumed.
 
         Raises:
             StudyLocked: Another process, or another object in this process, is writing the study.
+            WorkerError: The workers cannot be reached, cannot load the function, or cannot read the checkpoints.
         """
         self._writer.check_open()
         total = None if budget is None else self._checked_total(Budget.of(budget))

@@ -26,12 +26,16 @@ class TimeLimited:
     """
 
     def __init__(self, runner: Runner, timeout: float | None, budget: float | None, counts: Counts) -> None:
-        self._runner, self.workers, self._counts = runner, runner.workers, counts
+        self._runner, self._counts = runner, counts
         self._end = math.inf if timeout is None else runner.now() + timeout
         self._budget = math.inf if budget is None else budget
         self._is_counting = budget is not None
         self._began: dict[int, float] = {}  # by arm: when its pull was last started
         self._taken: dict[int, float] = {}  # by arm: seconds of a pull that has ended and may not be recorded yet
+
+    @property
+    def workers(self) -> int:
+        return self._runner.workers
 
     def left(self) -> float:
         """Seconds for a pull that starts now, at least 0."""

@@ -14,7 +14,11 @@ from ..runners.execute import Function
 from ..spaces import as_space
 from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
+from .joining import joining
 from .study import Study
+
+_JOINING = ("workers", "pull_timeout", "resources", "runner", "deterministic", "timeout")
+"""The arguments of `Study.optimize` that mean something else for a process that joins a study."""
 
 
 def tune(
@@ -30,6 +34,7 @@ def tune(
     direction: str = "maximize",
     bounds: tuple[float, float] | None = None,
     seed: int | None = None,
+    join: bool | str = False,
     origin: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Study:
@@ -50,6 +55,10 @@ def tune(
             budget, max_steps and seed, such as `ma.RandomSearch`. By default `AdaptiveMutantUCB`.
         storage, name, checkpoints, direction, bounds, origin: As for `Study`.
         seed: Random seed. The same seed gives the same search.
+        join: Whether to share the search with other processes, on any machine, that run the same script with the same storage.
+            The first one leads the search; the others work for it until it is done. If the leader ends, another process leads.
+            `workers` is then the number of pulls that this process runs at once. Instead of True, the address of this machine,
+            if the others cannot find it.
         options: Workers, timeout, retries and the other arguments of `Study.optimize`.
 
     >>> import manyarms as ma
@@ -61,20 +70,27 @@ def tune(
     arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is created
     arguments.apply_defaults()
     given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
+    together = joining(join, storage, name, **{key: given[key] for key in _JOINING})
     check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
     make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
-    study = Study(
-        make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed),
-        storage=storage,
-        name=name,
-        checkpoints=checkpoints,
-        direction=direction,
-        bounds=bounds,
-        budget=limits.beyond_steps(),
-        origin=origin,
-    )
+
+    def open_study() -> Study:
+        return Study(
+            make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed),
+            storage=storage,
+            name=name,
+            checkpoints=checkpoints,
+            direction=direction,
+            bounds=bounds,
+            budget=limits.beyond_steps(),
+            origin=origin,
+        )
+
+    if together is not None:
+        return together.run(open_study, function, {key: value for key, value in options.items() if key not in _JOINING})
+    study = open_study()
     try:
         study.optimize(function, **options)
     except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..budget import Budget
@@ -14,6 +15,7 @@ from ..core import Outcome, Pull
 from ..errors import StudyClosed, StudyLocked
 from ..journal import Event, Journal
 from ..journal.events import ended_event
+from ..journal.sql import SqlJournal
 from ..runners.task import Task
 from .outcomes import Recorded, checked_outcome, has_ended, is_same_config
 from .replay import StudyState
@@ -102,6 +104,19 @@ class StudyWriter:
         with self.held():
             seed = pull_seed(self._header["seed"], pull.arm.id, pull.start)
             return Task(pull, seed, **self._assignment.files(pull, slots)._asdict())
+
+    def shared_directory(self) -> tuple[Path, str | None]:
+        """The directory of checkpoints and the content of its owner file, by which workers on other machines recognize it."""
+        with self.held():
+            checkpoints = self._assignment.checkpoints
+            checkpoints.create()
+            return checkpoints.directory, checkpoints.record
+
+    def publish_leader(self, text: str | None) -> None:
+        """Store where other processes can join the study; None if they cannot. Only a journal in a database can do that."""
+        if isinstance(self._journal, SqlJournal):
+            with self.held():
+                self._journal.save_leader(text)
 
     def mark_lost(self, checkpoint: str) -> None:
         """Note that a checkpoint is corrupt or missing."""

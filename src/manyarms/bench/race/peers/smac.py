@@ -50,6 +50,6 @@ def search(charged: ChargedProblem) -> None:
                 info = facade.ask()
             except (StopIteration, ConfigurationSpaceExhaustedException):
                 return
-            reward = charged.train(flat.config(info.config), max(1, round(info.budget)))
+            reward = charged.train(flat.config(info.config), max(1, round(info.budget or 1)))
             status = StatusType.CRASHED if reward is None else StatusType.SUCCESS
             facade.tell(info, TrialValue(cost=costs.of(reward), status=status), save=False)

@@ -1,0 +1,419 @@
+"""Runs pulls on a Dask cluster."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import queue
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ... import checks
+from ...core import Outcome
+from ...errors import ManyarmsWarning, WorkerError
+from ..execute import Function
+from ..leases import checked_resources
+from ..pickling import check_picklable, pickled
+from ..pull_limit import PullLimit
+from ..task import Task
+from .host import Host, Setup, differences, refusal
+
+try:
+    from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
+    from distributed.client import FutureCancelledError
+    from distributed.scheduler import KilledWorker
+    from distributed.worker import Worker
+except ImportError:
+    raise ImportError('runner="dask" needs Dask: pip install "manyarms[dask]"') from None
+
+_LOOK = 1.0  # seconds between checks whether workers have joined or left
+_CONNECT = 30.0  # seconds to wait for the scheduler at the start
+_PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the first worker
+_MOVED = "moved"
+_RERUN = "run the search again when there is a cluster; it resumes"
+_log = logging.getLogger("manyarms")
+
+
+class DaskRunner:
+    """Runs pulls on a Dask cluster, each in a child process of its Dask worker.
+
+    Each worker gets the function once. Workers may join and leave during a search. A pull whose worker leaves is run again on
+    another worker, and is counted once. If the scheduler is lost, the runner waits for it to come back.
+
+    Args:
+        cluster: "dask" for a new cluster on this machine, the address of a scheduler such as "dask://host:8786", or a
+            `distributed.Client`.
+        workers: Number of pulls that run at once; "all" follows the size of the cluster.
+        pull_timeout: As for `ProcessRunner`.
+        resources: {"gpu": 1} runs pulls on workers with the Dask resource "GPU"; {"cpu": 2} gives each pull two threads.
+        patience: Seconds to wait for a lost scheduler, or for the first worker.
+        security: TLS settings for an address, as for `distributed.Client`.
+        clock: Returns the time in seconds, from any start.
+    """
+
+    def __init__(
+        self,
+        cluster: str | Client = "dask",
+        workers: int | str | None = "all",
+        pull_timeout: float | str | None = None,
+        resources: Mapping[str, float] | None = None,
+        *,
+        patience: float = _PATIENCE,
+        security: Any = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address = _address_of(cluster) if isinstance(cluster, str) else None
+        self._client: Client | None = None if isinstance(cluster, str) else cluster
+        self._own: LocalCluster | None = None
+        self._limit = None if workers in (None, "all") else checks.whole("workers", workers, 1)  # type: ignore[arg-type]
+        PullLimit.of(pull_timeout)  # raises if it is not valid
+        self._pull_timeout = pull_timeout
+        self._needs = _Needs(**checked_resources(resources))
+        self._patience, self._security, self._clock = patience, security, clock
+        self._setup: Setup | None = None
+        self._place: tuple[Path, str | None] | None = None
+        self._nodes: dict[str, _Node] = {}
+        self._looked = -math.inf
+        self._waiting: deque[Task] = deque()  # submitted, but no worker was free
+        self._flight: dict[Future, tuple[Task, str]] = {}  # with the address of the worker
+        self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
+        self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._numbers = count()
+
+    @property
+    def workers(self) -> int:
+        slots = sum(node.slots for node in self._nodes.values())
+        return max(1, slots if self._limit is None else self._limit)
+
+    def __repr__(self) -> str:
+        return f"DaskRunner({self._where}, workers={'all' if self._limit is None else self._limit})"
+
+    def check(self, function: Function) -> None:
+        """Raise an error if the function cannot be sent to workers."""
+        check_picklable(function)
+
+    def start(self, function: Function) -> None:
+        threads = None if self._needs.cpu is None else max(1, int(self._needs.cpu))
+        self._setup = Setup(pickled(function), self._pull_timeout, threads, self._needs.gpu)
+        self._client = self._client or self._connected()
+        self._client.register_plugin(_Hosting(self._setup), name=_plugin(self._setup.key))
+        self._look(at_once=True)
+
+    def check_access(self, directory: Path, owner: str | None) -> None:
+        """Raise `WorkerError` if no worker can run pulls for the study. Waits for the first worker.
+
+        Args:
+            directory: The directory of checkpoints, which all workers must be able to read.
+            owner: The content of its owner file.
+        """
+        self._place, self._nodes = (directory, owner), {}
+        deadline = self._clock() + self._patience
+        while True:
+            refused = self._look(at_once=True)
+            if self._nodes:
+                return
+            if refused:
+                raise WorkerError(refused[0])
+            if self._clock() >= deadline:
+                raise WorkerError(f"no worker joined {self._where} within {self._patience:g} s")
+            time.sleep(min(_LOOK, self._patience))
+
+    def submit(self, task: Task) -> None:
+        self._waiting.append(task)
+        self._assign()
+
+    def collect(self) -> list[Outcome]:
+        size = self.workers
+        while True:
+            outcomes = [outcome for future in self._ended() if (outcome := self._outcome(future)) is not None]
+            self._look()
+            self._assign()
+            if outcomes or self.workers > size:
+                return outcomes
+
+    def now(self) -> float:
+        return self._clock()
+
+    def close(self) -> None:
+        client, setup = self._client, self._setup
+        futures, self._flight = list(self._flight), {}
+        self._waiting.clear()
+        self._nodes, self._holders, self._done = {}, {}, queue.SimpleQueue()
+        if client is None or setup is None:
+            return
+        self._setup = None
+        with suppress(Exception):  # the scheduler may be gone
+            client.cancel(futures, force=True)
+            client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
+        if self._address is not None:
+            self._client = None
+            with suppress(Exception):
+                client.close(timeout=_LOOK)
+        if self._own is not None:
+            self._own.close()
+            self._own = None
+
+    # -- the cluster
+
+    @property
+    def _where(self) -> str:
+        return self._address or ("a local Dask cluster" if self._client is None else str(self._client.scheduler.address))
+
+    def _connected(self) -> Client:
+        if self._address is None:
+            self._own = LocalCluster(
+                n_workers=1,
+                threads_per_worker=self._limit or os.cpu_count() or 1,
+                processes=False,  # pulls run in child processes anyway
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+        try:
+            return Client(
+                self._own or self._address, set_as_default=False, timeout=_CONNECT, security=self._security, name="manyarms"
+            )
+        except (OSError, TimeoutError) as error:
+            raise WorkerError(f"the Dask scheduler at {self._where} cannot be reached: {error}") from error
+
+    def _look(self, at_once: bool = False) -> list[str]:
+        """Note which workers have joined and left. Returns why workers that joined cannot be used."""
+        if not at_once and self._clock() < self._looked + _LOOK:
+            return []
+        sizes = self._sizes()
+        self._looked = self._clock()
+        for address in [address for address in self._nodes if address not in sizes]:
+            del self._nodes[address]
+            _log.info("Dask worker %s has left", address)
+        new = [address for address in sizes if address not in self._nodes]
+        return self._greet(new) if new else []
+
+    def _greet(self, addresses: Collection[str]) -> list[str]:
+        """Ask new workers whether they can run pulls. Those that cannot are not used, and the reasons are returned."""
+        setup, client = self._started
+        directory, owner = self._place or (None, None)
+
+        def greet() -> dict[str, Any]:
+            return dict(
+                client.run(_greeting, setup.key, setup.versions, directory, owner, workers=list(addresses), on_error="return")
+            )
+
+        answers = greet()
+        if any(answer is None for answer in answers.values()):  # of a new scheduler
+            client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
+            answers = greet()
+        refused = []
+        for address, answer in answers.items():
+            if answer is None or isinstance(answer, OSError):
+                continue  # it has left again
+            if isinstance(answer, BaseException):
+                answer = {"refusal": f"the Dask worker {address} cannot run pulls: {type(answer).__name__}: {answer}"}
+            node = _Node(answer.get("host", ""), self._needs.fitting(answer.get("threads", 0), answer.get("resources", {})))
+            reason = answer["refusal"] or (None if node.slots else self._needs.shortage(address))
+            if reason is not None:
+                refused.append(reason)
+                node = _Node("", 0)
+            self._nodes[address] = node
+        if all(not node.slots for node in self._nodes.values()):
+            self._nodes = {}  # ask again, because there is nobody else
+        elif refused:
+            warnings.warn(f"{len(refused)} Dask workers are not used: {refused[0]}", ManyarmsWarning, stacklevel=2)
+        return refused
+
+    def _sizes(self) -> dict[str, int]:
+        """The number of threads of each worker. If the scheduler was lost, waits for it to come back."""
+        deadline = self._clock() + self._patience
+        while True:
+            try:
+                _, client = self._started
+                if client.status == "running":
+                    return dict(client.nthreads())
+                if client.status == "closed":
+                    self._client = self._connected_again(client)
+                    continue
+                error: Exception = OSError("the connection to the scheduler was lost")
+            except (OSError, TimeoutError, WorkerError) as failure:
+                error = failure
+            if self._clock() >= deadline:
+                raise WorkerError(f"the Dask scheduler at {self._where} was lost ({error}): {_RERUN}") from error
+            _log.warning("waiting for the Dask scheduler at %s: %s", self._where, error)
+            time.sleep(_LOOK)
+
+    def _connected_again(self, client: Client) -> Client:
+        if self._address is None:
+            raise WorkerError(f"the Dask client was closed: {_RERUN}")
+        client.close(timeout=_LOOK)
+        return self._connected()
+
+    @property
+    def _started(self) -> tuple[Setup, Client]:
+        if self._setup is None or self._client is None:
+            raise WorkerError("the runner is closed: start it again with a function")
+        return self._setup, self._client
+
+    # -- tasks
+
+    def _assign(self) -> None:
+        """Send waiting tasks to free workers: each to the worker that ran the last pull of its arm, if that is free."""
+        free = {address: node.slots for address, node in self._nodes.items()}
+        for _, address in self._flight.values():
+            free[address] = free.get(address, 0) - 1
+        while self._waiting:
+            task = self._waiting[0]
+            holder = self._holders.get(task.pull.arm.id, "")
+            address = holder if free.get(holder, 0) > 0 else max(free, key=lambda name: free[name], default="")
+            if free.get(address, 0) <= 0:
+                return
+            self._waiting.popleft()
+            free[address] -= 1
+            self._send(task, address)
+
+    def _send(self, task: Task, address: str) -> None:
+        setup, client = self._started
+        future = client.submit(
+            _run,
+            setup.key,
+            self._nodes[address].host,
+            task,
+            key=f"manyarms-{setup.key}-{next(self._numbers)}",
+            workers=[address],
+            allow_other_workers=True,  # so that a task whose worker is gone comes back as moved, and does not wait forever
+            resources=self._needs.of_dask(),
+            retries=0,
+            pure=False,
+        )
+        self._flight[future] = task, address
+        future.add_done_callback(self._done.put)
+
+    def _ended(self) -> list[Future]:
+        """The tasks that have ended. Waits for one, but not for long."""
+        ended = []
+        with suppress(queue.Empty):
+            ended.append(self._done.get(timeout=_LOOK))
+            while True:
+                ended.append(self._done.get_nowait())
+        return ended
+
+    def _outcome(self, future: Future) -> Outcome | None:
+        """The outcome of a task; None if nobody waits for it."""
+        if future not in self._flight:
+            return None
+        task, address = self._flight.pop(future)
+        try:
+            answer = future.result(timeout=_PATIENCE)
+        except WorkerError:
+            raise
+        except Exception as error:
+            answer = _read_error(error, address)
+        finally:
+            future.release()
+        if isinstance(answer, Outcome):
+            self._holders[task.pull.arm.id] = address
+            return answer
+        self._nodes.pop(address, None)  # greet it again, if it is still there
+        self._looked = -math.inf
+        _log.info("Dask worker %s was lost; the pull of arm %d runs again", address, task.pull.arm.id)
+        reason = f"its worker was lost {task.losses + 1} times (often: out of memory)"
+        return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A Dask worker: the id of its host, and how many pulls it runs at once."""
+
+    host: str
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """The resources that a pull needs."""
+
+    cpu: float | None = None
+    gpu: float | None = None
+
+    def fitting(self, threads: int, resources: Mapping[str, float]) -> int:
+        """How many pulls fit on a worker."""
+        slots = float(threads) if not self.cpu else threads // self.cpu
+        return int(slots if not self.gpu else min(slots, resources.get("GPU", 0) / self.gpu + 1e-9))
+
+    def shortage(self, address: str) -> str:
+        """Why no pull fits on a worker."""
+        if self.gpu:
+            return (
+                f"the Dask worker {address} does not offer {self.gpu:g} of the resource GPU: start it with "
+                f'`dask worker --resources "GPU={math.ceil(self.gpu)}"`, or give resources without "gpu"'
+            )
+        return f"the Dask worker {address} has fewer than the {self.cpu:g} threads of resources['cpu']"
+
+    def of_dask(self) -> dict[str, float] | None:
+        """The resources in the words of Dask."""
+        return {"GPU": self.gpu} if self.gpu else None
+
+
+class _Hosting(WorkerPlugin):  # type: ignore[misc]
+    """Makes each worker of the cluster, including those that join later, a host for the pulls of a search."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup_of_search = setup
+        self.host: Host | None = None
+        self.id = ""
+
+    def setup(self, worker: Worker) -> None:
+        self.host, self.id = Host(self.setup_of_search), str(worker.id)
+
+    def teardown(self, worker: Worker) -> None:
+        if self.host is not None:
+            self.host.close()
+
+
+def _plugin(key: str) -> str:
+    return f"manyarms-{key}"
+
+
+def _greeting(
+    key: str, versions: Mapping[str, str], directory: Path | None, owner: str | None, dask_worker: Worker
+) -> dict[str, Any] | None:
+    """What the study needs to know about this worker; None if it is not a host of the search."""
+    plugin = dask_worker.plugins.get(_plugin(key))
+    if plugin is None:
+        return None
+    return {
+        "host": plugin.id,
+        "threads": dask_worker.state.nthreads,
+        "resources": dict(dask_worker.state.total_resources),
+        "refusal": None if directory is None else refusal(versions, directory, owner),
+        "differences": differences(versions),
+    }
+
+
+def _run(key: str, host: str, task: Task) -> Outcome | str:
+    """Run a pull, on the worker that was chosen for it. On another worker, which got it after that one left, do nothing."""
+    plugin = get_worker().plugins.get(_plugin(key))
+    if plugin is None or plugin.id != host or plugin.host is None:
+        return _MOVED
+    outcome: Outcome = plugin.host.run(task)
+    return outcome
+
+
+def _read_error(error: BaseException, address: str) -> str:
+    """What to do about an exception of Dask: `_MOVED` if the pull can run again; otherwise raises `WorkerError`."""
+    if isinstance(error, (KilledWorker, FutureCancelledError, CancelledError, OSError, TimeoutError)):
+        return _MOVED
+    raise WorkerError(f"the Dask worker {address} cannot run pulls: {type(error).__name__}: {error}") from error
+
+
+def _address_of(cluster: str) -> str | None:
+    """The address of a scheduler in the words of Dask; None for a new cluster on this machine."""
+    if cluster in ("dask", "dask://"):
+        return None
+    place = cluster.removeprefix("dask://")
+    return place if "://" in place else f"tcp://{place}"

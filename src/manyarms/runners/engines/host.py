@@ -1,0 +1,182 @@
+"""Runs pulls inside a worker of an engine such as Dask or Ray, each in a child process that can be ended."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ...checkpoints.owner import says
+from ...core import Outcome
+from ...errors import WorkerError
+from ..leases import device_leases, visible_devices
+from ..processes import ProcessRunner
+from ..task import Task
+
+_MUST_MATCH = ("manyarms", "cloudpickle")
+_SHOULD_MATCH = ("numpy", "scipy", "scikit-learn", "torch", "lightgbm", "xgboost", "pandas")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What each worker of an engine gets once per search.
+
+    Args:
+        function: The training function, pickled.
+        pull_timeout: As for `ProcessRunner`.
+        threads: Number of threads that the libraries of a pull may use; None leaves that to the engine.
+        gpus: Number of devices for each pull, if the worker has several; None leaves that to the engine.
+        versions: The versions of Python and of packages in the process of the study.
+        key: Identifies the search.
+    """
+
+    function: bytes = field(repr=False)
+    pull_timeout: float | str | None = None
+    threads: int | None = None
+    gpus: float | None = None
+    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    key: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+class Host:
+    """Runs the pulls that a worker receives. Each runs in a child process, which is used again for the next pull.
+
+    If a pull crashes or takes too long, its process ends and the pull fails, but the worker continues. If the worker ends,
+    its child processes end with it.
+
+    Args:
+        setup: The function and its settings.
+        is_abandoned: Called now and then while a pull runs. Returns whether the study has stopped waiting for it.
+    """
+
+    def __init__(self, setup: Setup, is_abandoned: Callable[[], bool] | None = None) -> None:
+        self._setup, self._is_abandoned = setup, is_abandoned
+        self._mutex = threading.Lock()
+        self._idle: list[tuple[str | None, ProcessRunner]] = []  # with the devices that the worker had then
+        self._leases: list[str | None] = _leases(setup.gpus)  # devices for the next processes
+        self._busy: set[ProcessRunner] = set()
+        self._closed = False
+
+    def run(self, task: Task) -> Outcome:
+        """Run one pull. May be called by several threads at once.
+
+        Raises:
+            WorkerError: The function cannot be loaded on this machine.
+        """
+        devices = os.environ.get("CUDA_VISIBLE_DEVICES")  # an engine may assign other devices to the next pull
+        runner = self._take(devices)
+        try:
+            runner.submit(task)
+            outcome = runner.collect()[0]
+        except BaseException:
+            self._discard(runner)
+            raise
+        with self._mutex:
+            self._busy.discard(runner)
+            if not self._closed:
+                self._idle.append((devices, runner))
+                return outcome
+        runner.close()
+        return outcome
+
+    def close(self) -> None:
+        """End all child processes, including those of running pulls."""
+        with self._mutex:
+            self._closed = True
+            idle, self._idle = [runner for _, runner in self._idle], []
+            for runner in self._busy:
+                runner.kill()
+        for runner in idle:
+            runner.close()
+
+    def _take(self, devices: str | None) -> ProcessRunner:
+        with self._mutex:
+            if self._closed:
+                raise WorkerError("the search has ended")
+            fitting = [entry for entry in self._idle if entry[0] == devices]
+            if fitting:
+                self._idle.remove(fitting[-1])
+                runner = fitting[-1][1]
+            else:
+                runner = self._new()
+            self._busy.add(runner)
+            return runner
+
+    def _new(self) -> ProcessRunner:
+        setup, lease = self._setup, self._leases.pop() if self._leases else None
+        runner = ProcessRunner(
+            1,
+            setup.pull_timeout,
+            None if setup.threads is None else {"cpu": setup.threads},
+            is_abandoned=self._is_abandoned,
+            environment=None if lease is None else {"CUDA_VISIBLE_DEVICES": lease},
+        )
+        runner.start_pickled(setup.function)
+        return runner
+
+    def _discard(self, runner: ProcessRunner) -> None:
+        with self._mutex:
+            self._busy.discard(runner)
+        runner.close()
+
+
+def _leases(gpus: float | None) -> list[str | None]:
+    """The devices of each pull, if this worker has several; empty if the engine takes care of that."""
+    devices = visible_devices() if gpus else []
+    return device_leases(int(len(devices) / gpus + 1e-9), {"gpu": gpus}, devices)[::-1] if devices and gpus else []
+
+
+def refusal(theirs: Mapping[str, str], directory: Path, owner: str | None) -> str | None:
+    """Why this machine cannot run pulls for a study; None if it can.
+
+    Args:
+        theirs: The versions in the process of the study.
+        directory: The directory of checkpoints.
+        owner: The content of its owner file; None if the directory has no owner.
+    """
+    ours = versions()
+    for name in ("python", *_MUST_MATCH):
+        if _significant(name, ours.get(name)) != _significant(name, theirs.get(name)):
+            return f"{_here()} has {name} {ours.get(name)}, but the study runs with {name} {theirs.get(name)}"
+    if owner is not None and not says(directory, owner):
+        return (
+            f"{_here()} cannot read the checkpoint directory {str(directory)!r}: use a directory that all machines share, "
+            'or a URL such as checkpoints="s3://bucket/models"'
+        )
+    return None
+
+
+def differences(theirs: Mapping[str, str]) -> list[str]:
+    """The packages of which this machine has another version than the process of the study, in words."""
+    ours = versions()
+    return [
+        f"{name} {ours.get(name, '(missing)')} instead of {theirs[name]}"
+        for name in _SHOULD_MATCH
+        if name in theirs and ours.get(name) != theirs[name]
+    ]
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that may matter for a training function."""
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for name in (*_MUST_MATCH, *_SHOULD_MATCH):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _significant(name: str, version: str | None) -> str | None:
+    """The part of a version that must be the same everywhere: a function pickled by Python 3.11 does not load in 3.12."""
+    return version if version is None or name != "python" else ".".join(version.split(".")[:2])
+
+
+def _here() -> str:
+    return f"the worker on {socket.gethostname()}"

@@ -1,0 +1,233 @@
+"""Runs pulls on a Ray cluster."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ... import checks
+from ...core import Outcome
+from ...errors import WorkerError
+from ..execute import Function
+from ..leases import checked_resources
+from ..pickling import check_picklable, pickled
+from ..pull_limit import PullLimit
+from ..task import Task
+from .host import Host, Setup, refusal
+
+try:
+    import ray
+    from ray.exceptions import RayError, RayTaskError
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+except ImportError:
+    raise ImportError('runner="ray" needs Ray: pip install "manyarms[ray]"') from None
+
+_LOOK = 1.0  # seconds between checks whether nodes have joined or left
+_log = logging.getLogger("manyarms")
+_hosts: dict[str, Host] = {}  # in a worker: by search
+_mutex = threading.Lock()
+
+
+class RayRunner:
+    """Runs pulls on a Ray cluster, each in a child process of its Ray worker.
+
+    Each worker gets the function once. Nodes may join and leave during a search. A pull whose worker or node is lost is run
+    again, and is counted once.
+
+    Args:
+        address: "ray" for the cluster that this process is connected to, or else a new one on this machine; "ray://host:10001"
+            for the Ray client of a cluster; "auto" or "host:6379" for a cluster that this machine belongs to.
+        workers: Number of pulls that run at once; "all" follows the size of the cluster.
+        pull_timeout: As for `ProcessRunner`.
+        resources: What Ray reserves for each pull, such as {"cpu": 2, "gpu": 1}. By default one CPU.
+        clock: Returns the time in seconds, from any start.
+    """
+
+    def __init__(
+        self,
+        address: str = "ray",
+        workers: int | str | None = "all",
+        pull_timeout: float | str | None = None,
+        resources: Mapping[str, float] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address = None if address in ("ray", "ray://") else address
+        self._limit = None if workers in (None, "all") else checks.whole("workers", workers, 1)  # type: ignore[arg-type]
+        PullLimit.of(pull_timeout)  # raises if it is not valid
+        self._pull_timeout, self._clock = pull_timeout, clock
+        needs = checked_resources(resources)
+        self._cpus, self._gpus = needs.get("cpu", 1.0), needs.get("gpu", 0.0)
+        self._own = False  # whether this object connected to Ray, and disconnects
+        self._setup: Setup | None = None
+        self._sent: Any = None  # the setup in Ray's object store
+        self._flight: dict[Any, Task] = {}  # by object reference
+        self._nodes: dict[int, str] = {}  # by arm: the node that ran its last pull
+        self._slots, self._looked = 1, -math.inf
+
+    @property
+    def workers(self) -> int:
+        return self._slots if self._limit is None else self._limit
+
+    def __repr__(self) -> str:
+        return f"RayRunner({self._address or 'ray'}, workers={'all' if self._limit is None else self._limit})"
+
+    def check(self, function: Function) -> None:
+        """Raise an error if the function cannot be sent to workers."""
+        check_picklable(function)
+
+    def start(self, function: Function) -> None:
+        setup = Setup(pickled(function), self._pull_timeout, max(1, int(self._cpus)))
+        self._connect()
+        self._setup, self._sent = setup, ray.put(setup)
+        self._look(at_once=True)
+
+    def check_access(self, directory: Path, owner: str | None) -> None:
+        """Raise `WorkerError` if a node cannot run pulls for the study.
+
+        Args:
+            directory: The directory of checkpoints, which all nodes must be able to read.
+            owner: The content of its owner file.
+        """
+        setup = self._started
+        probe = ray.remote(num_cpus=0, max_retries=0)(refusal)
+        probes = [
+            probe.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)).remote(
+                setup.versions, directory, owner
+            )
+            for node in self._alive()
+        ]
+        try:
+            refused = [reason for reason in ray.get(probes) if reason is not None]
+        except RayTaskError as error:
+            raise WorkerError(f"a Ray worker cannot run pulls: {error.cause!r}") from error
+        if refused:
+            raise WorkerError(refused[0])
+
+    def submit(self, task: Task) -> None:
+        setup, node = self._started, self._nodes.get(task.pull.arm.id)
+        options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
+        if node is not None:
+            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
+        reference = self._remote.options(**options).remote(setup.key, [self._sent], task)
+        self._flight[reference] = task
+
+    def collect(self) -> list[Outcome]:
+        size = self.workers
+        while True:
+            outcomes = [self._outcome(reference) for reference in self._ended()]
+            self._look()
+            if outcomes or self.workers > size:
+                return outcomes
+
+    def now(self) -> float:
+        return self._clock()
+
+    def close(self) -> None:
+        references, self._flight = list(self._flight), {}
+        if self._setup is None:
+            return
+        self._setup = self._sent = None
+        if ray.is_initialized():
+            for reference in references:
+                ray.cancel(reference, force=True)  # ends its worker, and with it the child process
+        self._disconnect()
+
+    # -- the cluster
+
+    def _connect(self) -> None:
+        """Connect to the cluster, unless this process is connected already."""
+        if ray.is_initialized():
+            return
+        try:
+            ray.init(
+                address=self._address,
+                num_cpus=None if self._address or self._limit is None else math.ceil(self._limit * self._cpus),
+                include_dashboard=False if self._address is None else None,
+                log_to_driver=self._address is not None,
+                logging_level=logging.ERROR,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise WorkerError(f"the Ray cluster at {self._address or 'this machine'} cannot be reached: {error}") from error
+        self._own = True
+
+    def _disconnect(self) -> None:
+        if self._own:
+            ray.shutdown()
+            self._own = False
+
+    def _alive(self) -> list[str]:
+        return [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+
+    def _look(self, at_once: bool = False) -> None:
+        """Count the pulls that fit on the cluster."""
+        if self._limit is not None or (not at_once and self._clock() < self._looked + _LOOK):
+            return
+        self._looked = self._clock()
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        slots = max(1, sum(self._fitting(resources) for resources in nodes))
+        if slots != self._slots and not at_once:
+            _log.info("the Ray cluster now runs %d pulls at once", slots)
+        self._slots = slots
+
+    def _fitting(self, resources: Mapping[str, float]) -> int:
+        """How many pulls fit on a node."""
+        needs = [(self._cpus, resources.get("CPU", 0.0)), (self._gpus, resources.get("GPU", 0.0))]
+        return min((int(there / needed + 1e-9) for needed, there in needs if needed), default=1)
+
+    # -- tasks
+
+    @property
+    def _started(self) -> Setup:
+        if self._setup is None:
+            raise WorkerError("the runner is closed: start it again with a function")
+        return self._setup
+
+    @property
+    def _remote(self) -> Any:
+        return ray.remote(num_cpus=self._cpus, num_gpus=self._gpus, max_retries=0)(_run)
+
+    def _ended(self) -> list[Any]:
+        """The tasks that have ended. Waits for one, but not for long."""
+        running = list(self._flight)
+        ended, _ = ray.wait(running, timeout=_LOOK)
+        if ended:
+            ended, _ = ray.wait(running, num_returns=len(running), timeout=0)
+        return list(ended)
+
+    def _outcome(self, reference: Any) -> Outcome:
+        task = self._flight.pop(reference)
+        try:
+            outcome, node = ray.get(reference)
+        except RayTaskError as error:
+            if isinstance(error.cause, WorkerError):
+                raise error.cause from error
+            raise WorkerError(f"a Ray worker cannot run pulls: {error.cause!r}") from error
+        except RayError as error:  # the worker or its node was lost
+            _log.info("a Ray worker was lost (%s); the pull of arm %d runs again", type(error).__name__, task.pull.arm.id)
+            reason = f"its worker was lost {task.losses + 1} times ({type(error).__name__}; often: out of memory)"
+            return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
+        self._nodes[task.pull.arm.id] = node
+        return outcome  # type: ignore[no-any-return]
+
+
+def _run(key: str, setup: list[Any], task: Task) -> tuple[Outcome, str]:
+    """Run a pull, in a Ray worker. Returns also the node.
+
+    Args:
+        key: Identifies the search.
+        setup: A list with the reference to the setup, which is loaded only once per worker.
+        task: The pull.
+    """
+    with _mutex:
+        host = _hosts.get(key)
+        if host is None:
+            for old in list(_hosts):  # Ray uses a worker again for the next search
+                _hosts.pop(old).close()
+            host = _hosts[key] = Host(ray.get(setup[0]))
+    return host.run(task), ray.get_runtime_context().get_node_id()
