@@ -21,7 +21,7 @@ from ... import checks
 from ...core import Outcome
 from ...errors import ManyarmsWarning, WorkerError
 from ..execute import Function
-from ..leases import checked_resources
+from ..leases import checked_resources, visible_devices
 from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..task import Task
@@ -36,7 +36,7 @@ except ImportError:
     raise ImportError('runner="dask" needs Dask: pip install "manyarms[dask]"') from None
 
 _LOOK = 1.0  # seconds between checks whether workers have joined or left
-_CONNECT = 30.0  # seconds to wait for the scheduler at the start
+_CONNECT = 10.0  # seconds to wait for the scheduler at the start
 _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the first worker
 _MOVED = "moved"
 _RERUN = "run the search again when there is a cluster; it resumes"
@@ -174,6 +174,7 @@ class DaskRunner:
                 n_workers=1,
                 threads_per_worker=self._limit or os.cpu_count() or 1,
                 processes=False,  # pulls run in child processes anyway
+                resources={"GPU": len(visible_devices())},
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
             )
