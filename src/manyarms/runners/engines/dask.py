@@ -39,6 +39,9 @@ _LOOK = 1.0  # seconds between checks whether workers have joined or left
 _CONNECT = 10.0  # seconds to wait for the scheduler at the start
 _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the first worker
 _MOVED = "moved"
+DASHBOARD = "127.0.0.1:0"
+"""Where Dask shows its own dashboard: any free port, for this machine only. By default, two clusters would want one port."""
+
 _RERUN = "run the search again when there is a cluster; it resumes"
 _log = logging.getLogger("manyarms")
 
@@ -175,7 +178,8 @@ class DaskRunner:
                 threads_per_worker=self._limit or os.cpu_count() or 1,
                 processes=False,  # pulls run in child processes anyway
                 resources={"GPU": len(visible_devices())},
-                dashboard_address=None,
+                dashboard_address=DASHBOARD,
+                worker_dashboard_address=DASHBOARD,
                 silence_logs=logging.CRITICAL,
             )
         try:
