@@ -48,11 +48,11 @@ def test_the_manifest_is_written_last_and_without_it_there_is_no_checkpoint(remo
         raise SystemExit
 
     seen = {}
-    monkeypatch.setattr(objects, "_each", fail)
-    monkeypatch.setattr(objects, "remove", lambda checkpoints: None)  # as if the process was killed
-    with pytest.raises(SystemExit):
-        upload(staged(tmp_path / "staged"), placed(remote))
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(objects, "_each", fail)
+        patch.setattr(objects, "remove", lambda checkpoints: None)  # as if the process was killed
+        with pytest.raises(SystemExit):
+            upload(staged(tmp_path / "staged"), placed(remote))
     assert [name.rpartition("/")[2] for name in seen] == ["state"]
     assert not is_complete(placed(remote)) and not is_remote_sound(placed(remote))
     assert entry_files(placed(remote).parent) == {NAME: {"state": 1000}}
@@ -87,7 +87,9 @@ def test_a_manifest_that_names_anything_but_files_inside_writes_nothing_outside(
     assert not list(above.iterdir()) and not is_remote_sound(placed(memory))
 
 
-@pytest.mark.parametrize("manifest", [b"", b"[1]", b"{", b'{"state": 5}', b'{"state": ["x", 5]}', b"[" * 100_000, b"null", b"\xff"])
+@pytest.mark.parametrize(
+    "manifest", [b"", b"[1]", b"{", b'{"state": 5}', b'{"state": ["x", 5]}', b"[" * 100_000, b"null", b"\xff"]
+)
 def test_a_manifest_that_is_none_is_corrupt(memory, tmp_path, manifest):
     upload(staged(tmp_path / "staged"), placed(memory))
     memory.write(f"{placed(memory).parent.name}/{NAME}/{MANIFEST}", manifest)
@@ -117,7 +119,12 @@ def test_a_server_that_cannot_be_reached_is_not_a_corrupt_checkpoint(s3, tmp_pat
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     s3fs.S3FileSystem.clear_instance_cache()
-    for use in (is_complete, is_remote_sound, lambda place: download(place, tmp_path / "copy"), lambda place: entry_files(place)):
+    for use in (
+        is_complete,
+        is_remote_sound,
+        lambda place: download(place, tmp_path / "copy"),
+        lambda place: entry_files(place),
+    ):
         with pytest.raises(PlaceUnreachable, match="cannot be reached: .*credentials"):
             use(placed(s3))
     with pytest.raises(OSError, match="cannot be written: .*credentials"):
@@ -142,6 +149,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="measures memory as POSIX does")
 def test_a_large_file_is_streamed(s3, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -98,17 +98,29 @@ def test_a_header_that_names_a_host_leads_to_no_connection():
         assert str(stored_location(url, {})) == url
 
 
-def test_an_unknown_protocol_and_a_missing_package_are_clear_errors(monkeypatch):
+def test_an_unknown_protocol_is_a_clear_error():
     pytest.importorskip("fsspec")
     with pytest.raises(ma.StorageError, match="checkpoints at nothing://here cannot be used: Protocol not known: nothing"):
         filesystem(RemotePath("nothing://here"))
-    monkeypatch.setitem(sys.modules, "s3fs", None)
-    import fsspec.registry
 
-    monkeypatch.setattr(fsspec.registry, "_registry", {})
-    monkeypatch.setattr(fsspec.registry, "registry", {})
-    with pytest.raises(ImportError, match=r'checkpoints at s3:// need another package: pip install "manyarms\[s3\]"'):
-        filesystem(RemotePath("s3://bucket"))
+
+def test_a_missing_package_of_a_protocol_is_a_clear_error():
+    pytest.importorskip("fsspec")
+    code = """
+import sys
+sys.modules["s3fs"] = sys.modules["gcsfs"] = None  # importing them fails
+import manyarms as ma
+for place in ("s3://bucket", "gs://bucket"):
+    try:
+        ma.Study(ma.RandomSearch({"x": (0.0, 1.0)}, budget=3), checkpoints=place)
+    except ImportError as error:
+        print(error)
+"""
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines() == [
+        'checkpoints at s3:// need another package: pip install "manyarms[s3]"',
+        "checkpoints at gs:// need another package: Please install gcsfs to access Google Storage",
+    ]
 
 
 def test_without_fsspec_a_url_is_one_clear_error_and_a_path_works():

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 def s3_server() -> Iterator[str]:
     """Starts the server in another process, and gives its URL."""
     command = [sys.executable, "-W", "ignore", __file__]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
         try:
             port = server.stdout.readline().strip()
             assert port, "the server did not start"

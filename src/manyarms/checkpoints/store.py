@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import checks
 from .names import new_name, part_of
 from .owner import Owner
 from .place import Place, make_place
 from .remote import Location, location
-from .. import checks
 
 
 class Checkpoints:

@@ -1,6 +1,7 @@
 """The checkpoints that this process uploaded last. An arm that continues in the same process does not download its own state.
 
-The name of a checkpoint is unique and its content never changes, so a local copy with the right checksums is as good as a download.
+The name of a checkpoint is unique and its content never changes, so a local copy with the
+right checksums is as good as a download.
 """
 
 from __future__ import annotations

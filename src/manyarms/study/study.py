@@ -45,8 +45,8 @@ class Study(StudyView):
         strategy: A new strategy. To resume a study, one with the same arguments; its budget may differ.
         storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
         name: Name of the study in the storage.
-        checkpoints: Where models are saved: a directory, a URL that fsspec knows such as `s3://bucket/runs`, or `Checkpoints` to
-            limit the disk space too. By default, next to the storage.
+        checkpoints: Where models are saved: a directory, a URL that fsspec knows such as `s3://bucket/runs`, or `Checkpoints`
+            to limit the disk space too. By default, next to the storage.
         direction: "maximize" or "minimize" the reward.
         bounds: The lowest and highest possible reward, if they are known. Otherwise the scale is learned.
         budget: Limits in seconds or cost, in addition to the strategy's budget in steps.
