@@ -11,6 +11,7 @@ import manyarms
 
 EXTRAS = (
     "pandas",
+    "fsspec",
     "sklearn",
     "torch",
     "ConfigSpace",

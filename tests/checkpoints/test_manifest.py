@@ -198,7 +198,7 @@ def test_links_and_pipes_are_not_saved(tmp_path, make):
 
 
 def test_a_manifest_that_would_be_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("manyarms.checkpoints.manifest._MOST", 60)
+    monkeypatch.setattr("manyarms.checkpoints.manifest.MOST", 60)
     save(tmp_path, "one", a=b"1")
     with pytest.raises(OSError, match="2 files are too many for one checkpoint"):
         save(tmp_path, "two", a=b"1", b=b"2")

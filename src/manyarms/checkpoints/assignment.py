@@ -10,6 +10,8 @@ from ..core import Outcome, Pull
 from ..errors import ManyarmsWarning
 from ..strategies import uses_mean
 from .manifest import is_sound
+from .objects import download
+from .remote import Location, RemotePath
 from .retraining import Slice, recipe
 from .store import Checkpoints
 
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
 class PullFiles(NamedTuple):
     """Where a pull loads its state from, and where it saves. The fields are those of a `Task`."""
 
-    previous: Path | None
-    parent: Path | None
-    staged: Path
-    final: Path
+    previous: Location | None
+    parent: Location | None
+    staged: Path | None
+    final: Location
     room: int | None
     recipe: tuple[Slice, ...]
     lasting: bool
@@ -57,15 +59,16 @@ class Assignment:
         if excess := self.checkpoints.shortage(slots):
             self._evict(excess)
         name = self.checkpoints.new_name(arm, pull.stop)
+        staged = self.checkpoints.staged(name)
         return PullFiles(
             previous=self._find(flight.previous),
             parent=None if flight.parent is None else self.checkpoints.path(flight.parent),  # checked when it is loaded
-            staged=self.checkpoints.staged(name),
+            staged=staged,
             final=self.checkpoints.path(name),
             room=self.checkpoints.reserve(arm, slots),
             recipe=self._recipe(pull, flight),
             lasting=self._lasting,
-            owner=self.checkpoints.record,
+            owner=None if staged is None else self.checkpoints.record,
         )
 
     def mark_lost(self, checkpoint: str) -> None:
@@ -92,10 +95,15 @@ class Assignment:
         """The checkpoint with the best state of an arm, and its step."""
         return self._counts.arms[arm].best_state(uses_mean(self._state.strategy, arm))
 
-    def find_sound(self, checkpoint: str | None) -> Path | None:
-        """Where a checkpoint is; None if it is missing or corrupt."""
-        path = self._find(checkpoint)
-        return path if path is not None and is_sound(path) else None
+    def find_sound(self, checkpoint: str | None, scratch: Path) -> Path | None:
+        """The directory of a checkpoint; None if it is missing or corrupt. A remote one is downloaded to `scratch`.
+
+        Raises `StorageError` if it is remote and cannot be reached.
+        """
+        found = self._find(checkpoint)
+        if isinstance(found, RemotePath):
+            return _downloaded(found, scratch / found.name)
+        return found if found is not None and is_sound(found) else None
 
     def _kept(self, arm: int) -> set[str | None]:
         """The states of an arm that are kept: its newest one, to continue from, and its best one."""
@@ -110,7 +118,7 @@ class Assignment:
             return recipe(arms, pull.arm.parents[0], arms[pull.arm.id].born_at, self._seed, self._find)
         return ()
 
-    def _find(self, checkpoint: str | None) -> Path | None:
+    def _find(self, checkpoint: str | None) -> Location | None:
         return self.checkpoints.path(checkpoint) if checkpoint is not None and checkpoint in self.checkpoints else None
 
     def _leased(self) -> set[str]:
@@ -132,3 +140,13 @@ class Assignment:
         if not self._warned:
             warnings.warn(message, ManyarmsWarning, stacklevel=2)
         self._warned = True
+
+
+def _downloaded(checkpoint: RemotePath, into: Path) -> Path | None:
+    """The local copy of a checkpoint; None if it is missing or corrupt."""
+    try:
+        if not into.exists():
+            download(checkpoint, into)
+    except OSError:
+        return None
+    return into

@@ -7,14 +7,17 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 from .files import checksum, is_directory, read_regular, regular_files, size_of
 
 MANIFEST = "manyarms.json"
 """The file that makes a directory a checkpoint. It lists the other files with their sizes and checksums."""
 
-_MOST = 16 * 2**20  # maximum size of a manifest in bytes, enough for 200,000 files
+MOST = 16 * 2**20
+"""Maximum size of a manifest in bytes, enough for 200,000 files."""
+
 _NOT_YET = "0" * 32  # in place of a checksum
 
 
@@ -32,8 +35,7 @@ def commit(staged: Path, final: Path, lasting: bool = True) -> int:
     Raises:
         OSError: The checkpoint cannot be saved.
     """
-    sizes = _files(staged)
-    text = _text(sizes, {name: checksum(staged / name) for name in sizes})
+    sizes, text = listing(staged)
     (staged / MANIFEST).write_text(text, encoding="utf-8")
     for path in (*(staged / name for name in sizes), staged / MANIFEST, staged) if lasting else ():
         _sync(path)
@@ -41,6 +43,12 @@ def commit(staged: Path, final: Path, lasting: bool = True) -> int:
     if lasting:
         _sync(final.parent)
     return size_of(final)
+
+
+def listing(staged: Path) -> tuple[dict[str, int], str]:
+    """The sizes of the files of a directory, and the content of its manifest. Raises `OSError` if it cannot be saved."""
+    sizes = _files(staged)
+    return sizes, _text(sizes, {name: checksum(staged / name) for name in sizes})
 
 
 def committed_size(staged: Path) -> int:
@@ -78,8 +86,23 @@ def saved_sizes(checkpoint: Path) -> dict[str, int]:
 
 def _listed(checkpoint: Path) -> dict[str, tuple[int, str]]:
     """The sizes and checksums in the manifest. An untrusted manifest may contain anything."""
-    listed: dict[str, tuple[int, str]] = json.loads(read_regular(checkpoint / MANIFEST, _MOST))
+    listed: dict[str, tuple[int, str]] = json.loads(read_regular(checkpoint / MANIFEST, MOST))
     return listed
+
+
+def listed_in(manifest: bytes) -> dict[str, tuple[int, str]]:
+    """The sizes and checksums in a manifest. Raises `ValueError` if it is not one."""
+    try:
+        found: Any = json.loads(manifest)
+        return {name: (int(size), str(digest)) for name, (size, digest) in found.items()}
+    except (AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def is_inside(name: str) -> bool:
+    """Whether this is the name of a file inside a checkpoint, other than the manifest."""
+    path = PurePath(name)
+    return bool(path.parts) and not path.anchor and ".." not in path.parts and "\0" not in name and name != MANIFEST
 
 
 def _files(staged: Path) -> dict[str, int]:
@@ -89,7 +112,7 @@ def _files(staged: Path) -> dict[str, int]:
 
 def _text(sizes: Mapping[str, int], checksums: Mapping[str, str]) -> str:
     text = json.dumps({name: [size, checksums[name]] for name, size in sizes.items()})
-    if len(text) > _MOST:
+    if len(text) > MOST:
         raise OSError(errno.EFBIG, f"{len(sizes)} files are too many for one checkpoint")
     return text
 

@@ -13,6 +13,8 @@ from typing import Any
 from ..errors import StorageError
 from .files import is_directory, read_regular
 from .names import directory_name, slug
+from .objects import read_small, write_small
+from .remote import Location, RemotePath
 
 OWNER = "owner.json"
 """The file that names the owner of a directory."""
@@ -40,31 +42,33 @@ class Owner:
         """The name of the study's directory."""
         return slug(self.name) if self.id is None else directory_name(self.name, self.id)
 
-    def record(self, directory: Path) -> str | None:
+    def record(self, directory: Location) -> str | None:
         """The content of the owner file; None if the study owns no directory."""
         if self.id is None:
             return None
         return json.dumps({"id": self.id, "name": self.name, "storage": self.storage(directory)})
 
-    def storage(self, directory: Path) -> str | None:
-        """The place of the journal. A file is relative to the directory, so that both can be moved together."""
+    def storage(self, directory: Location) -> str | None:
+        """The place of the journal. A file is relative to a local directory, so that both can be moved together."""
         if not isinstance(self.place, Path):
             return self.place
         file = self.place.resolve()
+        if isinstance(directory, RemotePath):
+            return str(file)
         try:
             return Path(os.path.relpath(file, directory.resolve())).as_posix()
         except ValueError:  # on another drive of Windows
             return str(file)
 
 
-def is_owned(directory: Path, owner: Owner) -> bool:
+def is_owned(directory: Location, owner: Owner) -> bool:
     """Whether the study owns the directory; False if it has no owner file. Raises `StorageError` if another study owns it."""
     found = _read(directory)
     if found is None:
         return False
     if found["id"] != owner.id:
         raise StorageError(f"{_belongs(directory, found)}: pass another directory for this study with checkpoints=")
-    if _is_copy(directory.resolve(), found.get("storage"), owner.storage(directory)):
+    if _is_copy(directory, found.get("storage"), owner.storage(directory)):
         raise StorageError(
             f"{_belongs(directory, found)} in {found['storage']!r:.300}, of which this is a copy: give the copy another "
             f"directory with checkpoints=, or, if the study has moved here for good, delete {str(directory / OWNER)!r}"
@@ -72,7 +76,7 @@ def is_owned(directory: Path, owner: Owner) -> bool:
     return True
 
 
-def says(directory: Path, record: str) -> bool:
+def says(directory: Location, record: str) -> bool:
     """Whether the owner file exists with this content."""
     return bool(_read(directory) == json.loads(record))
 
@@ -83,6 +87,11 @@ def mark(directory: Path, record: str) -> None:
         with suppress(OSError):
             (directory / OWNER).unlink(missing_ok=True)  # it may be a link, which must not be followed
             (directory / OWNER).write_text(record, encoding="utf-8")
+
+
+def mark_remote(directory: RemotePath, record: str) -> None:
+    """Write the owner file. Raises `StorageError` if that fails. It is written in any case, to see that it can be."""
+    write_small(directory, OWNER, record.encode())
 
 
 def claim(directory: Path, record: str) -> None:
@@ -99,30 +108,34 @@ def claim(directory: Path, record: str) -> None:
             raise PermissionError(_belongs(directory, found)) from None
 
 
-def _read(directory: Path) -> Mapping[str, Any] | None:
+def _read(directory: Location) -> Mapping[str, Any] | None:
     """The content of the owner file; None if it is missing or corrupt, for example after a power cut."""
     try:
-        found = json.loads(read_regular(directory / OWNER, _MOST))
+        if isinstance(directory, RemotePath):
+            found = json.loads(read_small(directory, OWNER, _MOST) or b"null")
+        else:
+            found = json.loads(read_regular(directory / OWNER, _MOST))
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and isinstance(found.get("id"), str) else None
 
 
-def _is_copy(directory: Path, recorded: Any, storage: str | None) -> bool:
+def _is_copy(directory: Location, recorded: Any, storage: str | None) -> bool:
     """Whether the directory belongs to a study that still exists elsewhere, so that this one is a copy and was not moved."""
     if not isinstance(recorded, str) or storage is None or recorded == storage:
         return False
-    if "://" in recorded:
-        return True  # the study may still be on that server
+    if "://" in recorded or isinstance(directory, RemotePath):
+        return True  # the study may still be on that server, or on another machine
+    here = directory.resolve()
     try:
-        return not os.path.samefile(directory / recorded, directory / storage)
+        return not os.path.samefile(here / recorded, here / storage)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError:  # not readable
         return True
 
 
-def _belongs(directory: Path, found: Mapping[str, Any]) -> str:
+def _belongs(directory: Location, found: Mapping[str, Any]) -> str:
     return (
         f"the checkpoint directory {str(directory)!r} belongs to study {found.get('name')!r:.300} with id {found['id']!r:.80}"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core import Pull
+from .remote import Location
 
 if TYPE_CHECKING:
     from ..study.counts import ArmRecord
@@ -27,7 +27,7 @@ class Slice:
 
     pull: Pull
     seed: int
-    parent: int | Path | None = None
+    parent: int | Location | None = None
 
 
 def pull_seed(study_seed: int, arm: int, start: int) -> int:
@@ -36,7 +36,7 @@ def pull_seed(study_seed: int, arm: int, start: int) -> int:
 
 
 def recipe(
-    arms: Mapping[int, ArmRecord], arm: int, stop: int, study_seed: int, find: Callable[[str], Path | None]
+    arms: Mapping[int, ArmRecord], arm: int, stop: int, study_seed: int, find: Callable[[str], Location | None]
 ) -> tuple[Slice, ...]:
     """The pulls that train an arm from scratch to `stop` steps. The pulls of ancestors whose states it used come first.
 
@@ -45,7 +45,7 @@ def recipe(
         arm: The id of the arm.
         stop: The step to train to.
         study_seed: Random seed for the study.
-        find: Returns the path of a checkpoint; None if it is lost.
+        find: Returns where a checkpoint is; None if it is lost.
     """
     parts: list[Slice] = []
 
@@ -61,7 +61,7 @@ def recipe(
             start = end
         return len(parts) - 1
 
-    def place(arm: int, stop: int) -> int | Path:
+    def place(arm: int, stop: int) -> int | Location:
         """The state of an arm at `stop` steps: a checkpoint if it exists, otherwise a position in the recipe."""
         record = arms[arm]
         found = find(record.checkpoint) if record.checkpoint is not None and record.steps == stop else None

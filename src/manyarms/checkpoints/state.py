@@ -13,7 +13,11 @@ from typing import Any
 
 import cloudpickle
 
+from ..errors import ManyarmsError
 from . import is_sound, read_regular, saved_sizes
+from .objects import download
+from .remote import Location
+from .uploads import uploads
 
 _PICKLED, _TENSORS = "state.pickle", "state.pt"
 """The files that `save` writes: a pickle of any object, which can run code when it is loaded, or tensors, which cannot."""
@@ -26,20 +30,25 @@ class DamagedCheckpoint(BaseException):
 
 
 class SavedState:
-    """The state that another pull saved: its files in `directory`, or the object that it gave to `save`."""
+    """The state that another pull saved: its files in `directory`, or the object that it gave to `save`.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._checked = False
+    Args:
+        place: Its checkpoint.
+        scratch: Where a remote checkpoint is downloaded to.
+    """
+
+    def __init__(self, place: Location, scratch: Path | None = None) -> None:
+        self._place = place
+        self._scratch = scratch
+        self._directory: Path | None = None
         self.used = False
 
     @property
     def directory(self) -> Path:
-        """The directory with the files, whose checksums are checked first."""
+        """The directory with the files, whose checksums are checked first. A remote one is downloaded once."""
         self.used = True
-        if not self._checked and not is_sound(self._directory):
-            raise DamagedCheckpoint(self._directory.name)
-        self._checked = True
+        if self._directory is None:
+            self._directory = _local(self._place, self._scratch)
         return self._directory
 
     @property
@@ -62,6 +71,23 @@ class SavedState:
         except OSError:
             raise DamagedCheckpoint(directory.name) from None  # deleted since it was checked
         return _read_tensors(data) if name == _TENSORS else pickle.loads(data)
+
+
+def _local(place: Location, scratch: Path | None) -> Path:
+    """The directory of a checkpoint, after its checksums were checked."""
+    if isinstance(place, Path):
+        if not is_sound(place):
+            raise DamagedCheckpoint(place.name)
+        return place
+    if scratch is None:
+        raise ValueError(f"scratch must be a directory for the remote checkpoint {place}")
+    directory = scratch / place.name
+    try:
+        if not directory.exists() and not uploads.take(place, directory):  # or the parent of two slices was downloaded
+            download(place, directory)
+    except (OSError, ManyarmsError, ImportError):  # if it cannot be read, it is trained again
+        raise DamagedCheckpoint(place.name) from None
+    return directory
 
 
 def _state_file(directory: Path) -> str | None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from .. import checks
-from ..errors import StorageError
-from .files import is_directory, remove, size_of
-from .manifest import is_checkpoint
-from .names import is_entry, is_name, new_name, part_of, slug
-from .owner import OWNER, Owner, claim, is_owned, mark, says
+from .names import new_name, part_of
+from .owner import Owner
+from .place import Place, make_place
+from .remote import Location, location
 
 
 class Checkpoints:
@@ -22,8 +21,11 @@ class Checkpoints:
     Each study has its own directory below `directory`, named after its name and id. A study deletes only what it wrote.
 
     Args:
-        directory: Where checkpoints are stored. By default, next to the storage.
+        directory: Where checkpoints are stored: a directory, or a URL that fsspec knows, such as `s3://bucket/runs`. By
+            default, next to the storage.
         max_bytes: Maximum total size, such as "5GB". The arms least likely to be pulled again lose their checkpoints first.
+        storage_options: Arguments of the fsspec file system, for a URL. By default they come from the environment, such as
+            `AWS_ACCESS_KEY_ID`. They are never stored.
 
     Attributes:
         directory: The directory of the study that has opened it.
@@ -32,21 +34,31 @@ class Checkpoints:
         limit: Maximum of `used`: `max_bytes` minus the size of the owner file.
     """
 
-    def __init__(self, directory: str | os.PathLike[str] | None = None, max_bytes: int | str | None = None) -> None:
-        self.root = None if directory is None else Path(checks.path("directory", directory))
-        self.directory = self.root or Path()
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        max_bytes: int | str | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.root: Location | None = None
+        if directory is not None:
+            self.root = location("directory", directory, storage_options)
+        elif storage_options is not None:
+            raise ValueError("storage_options must be None unless directory is a URL such as 's3://bucket/runs'")
+        self.directory: Location = self.root or Path()
         self.max_bytes = None if max_bytes is None else checks.size("max_bytes", max_bytes)
+        self.storage_options = storage_options
         self.record: str | None = None  # the content of the owner file
         self.limit = self.max_bytes
         self.is_open = False
-        self._real: Path | None = None  # the directory with all links resolved, when it was opened
+        self._place: Place | None = None
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight
         self._names: dict[int, str] = {}  # by arm in flight
         self._largest = 0
         self.used = 0
 
-    def open(self, owner: Owner, named: Collection[str], root: Path | None = None) -> None:
+    def open(self, owner: Owner, named: Collection[str], root: Location | None = None) -> None:
         """Use the directory of this study. Raises `StorageError` if another study owns it, or if it is a link.
 
         Args:
@@ -54,57 +66,29 @@ class Checkpoints:
             named: The checkpoints that its journal names.
             root: The parent of the directory, if the user gave none.
         """
-        place = (self.root or root or Path()).absolute()
-        self.directory = place / owner.directory_name
-        self._real = place.resolve() / owner.directory_name
-        self.record = owner.record(self.directory)
+        place = make_place(self.root or root or Path(), owner)
+        self.directory, self.record, self._place = place.directory, place.record, place
         if self.max_bytes is not None:
             self.limit = max(0, self.max_bytes - len(self.record or ""))
-        if os.path.lexists(self.directory) and not is_directory(self.directory):
-            raise StorageError(f"the checkpoint directory {str(self.directory)!r} is a link or a file: move it away")
-        owned = self.record is not None and is_owned(self.directory, owner)
-        self._mark_and_adopt(place / slug(owner.name), named)
+        owned = place.open(named)
         self._reserved, self._names = {}, {}
-        self._sizes = {name: size for name, size in _found(self.directory).items() if owned or name in named}
+        self._sizes = {name: size for name, size in place.sizes().items() if owned or name in named}
         self.used = sum(self._sizes.values())
         self._largest = max(self._sizes.values(), default=0)
         self.is_open = True
 
     def create(self) -> None:
         """Create the directory with its owner file, so that workers on other machines can recognize it."""
-        if self.record is None:
-            return
-        try:
-            claim(self.directory, self.record)
-        except OSError as error:
-            raise StorageError(f"the checkpoint directory {str(self.directory)!r} cannot be created: {error}") from error
+        if self._place is not None:
+            self._place.create()
 
     def __repr__(self) -> str:
         limit = "" if self.max_bytes is None else f", max_bytes={self.max_bytes}"
         held = f" with {len(self._sizes)} checkpoints of {self.used} bytes" if self._sizes else ""
         return f"Checkpoints({str(self.root)!r}{limit}){held}"
 
-    def _mark_and_adopt(self, old: Path, named: Iterable[str]) -> None:
-        """Write the owner file, and move checkpoints here from the directory that versions without ids used.
-
-        That directory was named after the study alone and may have checkpoints of other studies, so only those that the
-        journal names are moved.
-        """
-        if self.record is None:
-            return
-        if is_directory(self.directory):
-            mark(self.directory, self.record)
-        mine = [name for name in named if is_name(name) and is_directory(old / name)] if is_directory(old) else []
-        for name in mine:
-            with suppress(OSError):  # a checkpoint that cannot be moved is trained again
-                claim(self.directory, self.record)
-                (old / name).rename(self.directory / name)
-        if mine:
-            with suppress(OSError):  # it has checkpoints of other studies
-                old.rmdir()
-
     def __contains__(self, name: str) -> bool:
-        return name in self._sizes and is_checkpoint(self.directory / name)
+        return name in self._sizes and self._place is not None and self._place.has(name)
 
     def names(self) -> list[str]:
         """The names of all checkpoints."""
@@ -114,8 +98,8 @@ class Checkpoints:
         """The size of a checkpoint in bytes; 0 if it does not exist."""
         return self._sizes.get(name, 0)
 
-    def path(self, name: str) -> Path:
-        """The path of the checkpoint with this name, whether or not it exists."""
+    def path(self, name: str) -> Location:
+        """Where the checkpoint with this name is, whether or not it exists."""
         return self.directory / name
 
     def new_name(self, arm: int, stop: int) -> str:
@@ -124,9 +108,9 @@ class Checkpoints:
         self._names[arm] = new_name(arm, stop)
         return self._names[arm]
 
-    def staged(self, name: str) -> Path:
-        """The path of the checkpoint with this name while it is being written."""
-        return self.directory / part_of(name)
+    def staged(self, name: str) -> Path | None:
+        """The path of the checkpoint with this name while it is being written; None if it is written where the pull runs."""
+        return self.directory / part_of(name) if isinstance(self.directory, Path) else None
 
     def _remove_abandoned(self, arm: int) -> None:
         if (name := self._names.pop(arm, None)) is not None:
@@ -152,13 +136,8 @@ class Checkpoints:
 
     def _remove(self, names: Iterable[str]) -> None:
         """Delete checkpoints in the study's own directory, and nothing else, even if the names are untrusted."""
-        if self._is_in_place():
-            for name in filter(is_entry, names):
-                remove(self.directory / name)
-
-    def _is_in_place(self) -> bool:
-        """Whether the directory is still the one that was opened, and has not been replaced by a link."""
-        return self._real is not None and self.directory.resolve() == self._real
+        if self._place is not None:
+            self._place.remove(names)
 
     def sweep(self, keep: Collection[str]) -> list[str]:
         """Remove all other checkpoints: unfinished ones of a killed process, and those that are no longer needed."""
@@ -207,6 +186,12 @@ class Checkpoints:
         a_little_more = (self.limit or 0) // 20  # so that the checkpoints are not sorted for every pull
         self.drop(first_to_go(order, spare, excess + a_little_more))
 
+    def renewed(self) -> Checkpoints:
+        """A new object with the same settings, for another study."""
+        new = Checkpoints(None, self.max_bytes)
+        new.root, new.directory, new.storage_options = self.root, self.root or Path(), self.storage_options
+        return new
+
     def close(self, tidy: bool = True) -> None:
         """Let another study use this object. Without `tidy`, nothing is removed, since another process may write here."""
         self.is_open = False
@@ -217,12 +202,8 @@ class Checkpoints:
         """Remove the files of abandoned pulls, and the directory if nothing but the owner file is left in it."""
         for arm in list(self._names):
             self._remove_abandoned(arm)
-        if self._sizes or not self._is_in_place():
-            return
-        with suppress(OSError):  # it was never created, or something was added to it
-            if os.listdir(self.directory) == [OWNER] and self.record is not None and says(self.directory, self.record):
-                (self.directory / OWNER).unlink()
-            self.directory.rmdir()
+        if not self._sizes and self._place is not None:
+            self._place.tidy()
 
 
 def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> list[str]:
@@ -234,12 +215,3 @@ def first_to_go(order: Iterable[str], sizes: Mapping[str, int], excess: int) -> 
         gone.append(name)
         excess -= sizes[name]
     return gone
-
-
-def _found(directory: Path) -> dict[str, int]:
-    """The sizes of the checkpoints in a directory, including unfinished ones."""
-    if not is_directory(directory):
-        return {}
-    with os.scandir(directory) as entries:
-        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and is_entry(entry.name)]
-    return {name: size_of(directory / name) for name in names}

@@ -6,9 +6,9 @@ import argparse
 import json
 from typing import Any
 
-from ..checkpoints import is_checkpoint
-from ..checkpoints.location import directories, find_checkpoint
+from ..checkpoints.location import directories, exists, find_checkpoint
 from ..checkpoints.names import is_name
+from ..errors import ManyarmsError
 from ..journal.sql import SqlJournal
 from ..journal.totals import arms
 from ..study.recommendation import Recommendation
@@ -51,14 +51,18 @@ def _best(options: argparse.Namespace) -> int:
 def _answer(journal: SqlJournal, best: Recommendation) -> dict[str, Any]:
     arm = arms(journal, [best.arm])[0]
     saved = arm.checkpoint if best.by_mean or arm.best_checkpoint is None else arm.best_checkpoint
-    path = None
+    place = None
     if saved is not None and is_name(saved):  # a database from somebody else may contain any text
-        path = find_checkpoint(directories(journal, journal.header or {}), saved)
+        try:
+            place = find_checkpoint(directories(journal, journal.header or {}), saved)
+            place = place if exists(place) else None
+        except (ManyarmsError, ImportError) as error:
+            print_note(error)
     return {
         "arm": arm.arm,
         "reward": best.reward,
         "best step": best.step,
         "steps": arm.steps,
         "config": arm.config,
-        "checkpoint": str(path) if path is not None and is_checkpoint(path) else None,
+        "checkpoint": None if place is None else str(place),
     }

@@ -42,8 +42,8 @@ def _gc(options: argparse.Namespace) -> int:
     lock = open_journal(options.storage, name)  # for writing: raises if the study is running
     try:
         with stored_study(options.storage, name) as study:
-            checkpoints = Checkpoints(owned_root(study.journal, study.header), limit)
-            checkpoints.open(owner_of(study.journal, study.header), study.counts.needed())
+            checkpoints, root = Checkpoints(max_bytes=limit), owned_root(study.journal, study.header)
+            checkpoints.open(owner_of(study.journal, study.header), study.counts.needed(), root)
             before = checkpoints.used
             unneeded = _unneeded(study, checkpoints, options.best_only)
         freed = sum(map(checkpoints.size, unneeded))

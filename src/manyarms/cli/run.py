@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints.location import absolute
 from .search import add_run_options, search, steps_or_time
 from .studies import DEFAULT, default_storage
 
@@ -49,7 +50,11 @@ def add_command(commands: Any) -> None:
     )
     run.add_argument("--storage", default=default_storage(), help=f"file or URL of the storage {DEFAULT}")
     run.add_argument("--name", help="name of the study (default: the name of the function)")
-    run.add_argument("--checkpoints", metavar="DIRECTORY", help="directory for saved models (default: next to the storage)")
+    run.add_argument(
+        "--checkpoints",
+        metavar="PLACE",
+        help="directory or URL, such as s3://bucket/runs, for saved models (default: next to the storage)",
+    )
     run.add_argument(
         "--seed", type=int, metavar="N", help="random seed; the same seed gives the same search (default: drawn at random)"
     )
@@ -70,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
         "set": options.set,
         "direction": options.direction,
         "budget": options.budget,
-        "checkpoints": None if options.checkpoints is None else str(Path(options.checkpoints).absolute()),
+        "checkpoints": None if options.checkpoints is None else absolute(options.checkpoints),
         "seed": options.seed,
     }
     return search(origin, steps_or_time(options.budget), options, options.name or function)

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checkpoints import commit, committed_size, remove
+from ..checkpoints.objects import upload
+from ..checkpoints.remote import Location, RemotePath
 from ..checkpoints.retraining import Slice
 from ..checkpoints.state import DamagedCheckpoint
+from ..checkpoints.uploads import uploads
 from ..core import Outcome
 from ..safe_text import storable_text
 from .attributes import attributes_of
@@ -38,28 +41,36 @@ def execute(function: Function, task: Task, clock: Callable[[], float] = time.pe
     timer = Timer(clock, task.time_left, task.kill_after)
     if task.attempt > 1:
         task.discard()
+    try:
+        with task.writing() as staged:
+            return _run(function, task, staged, timer)
+    except OSError as error:  # the temporary directory cannot be created
+        return _failed(task, timer.elapsed(), f"{type(error).__name__}: {_text(error)}", error)
+
+
+def _run(function: Function, task: Task, staged: Path, timer: Timer) -> Outcome:
+    """Run one pull that writes its checkpoint to `staged`."""
     with _scratch() if task.recipe else _Nowhere() as scratch:
         try:
             again = retrain(function, task.recipe, Path(scratch))
             timer.mark()
             previous = again.get(task.pull.arm.id, task.previous)
             parent = again.get(task.pull.arm.parents[0], task.parent) if task.parent is not None else None
-            pull = RunningPull(task.pull, task.seed, task.staged, previous, parent, task.room, task.owner, timer)
+            pull = RunningPull(task.pull, task.seed, staged, previous, parent, task.room, task.owner, timer)
             returned = _returned(function, pull)
         except DamagedCheckpoint as damage:
-            return replace(
-                _failed(task, timer.elapsed(), f"the checkpoint {damage} is corrupt or missing"), damaged=str(damage)
-            )
+            reason = f"the checkpoint {damage} is corrupt or missing"
+            return replace(_failed(task, timer.elapsed(), reason), damaged=str(damage))
         except MemoryError as error:
             return _failed(task, timer.elapsed(), "out of memory", error)
         except BadReward as error:
             return _failed(task, timer.elapsed(), str(error))
         except KeyboardInterrupt:
-            task.discard()
+            remove(staged)
             raise
         except BaseException as error:  # also SystemExit, asyncio.CancelledError and the panics of Rust extensions
             return _failed(task, timer.elapsed(), f"{type(error).__name__}: {_text(error)}", error)
-    name, size, unsaved = _keep(task, pull)
+    name, size, unsaved = _keep(task, staged, pull)
     return Outcome(
         task.pull,
         **returned._asdict(),
@@ -157,25 +168,35 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="manyarms-", ignore_cleanup_errors=True)
 
 
-def _keep(task: Task, pull: RunningPull) -> tuple[str | None, int, str | None]:
+def _keep(task: Task, staged: Path, pull: RunningPull) -> tuple[str | None, int, str | None]:
     """Commit what the pull saved. Returns the name and size of the checkpoint or, if it was not saved, the reason."""
-    if not task.staged.exists():
+    if not staged.exists():
         return None, pull.refused, pull.unsaved or (_STOPPED if pull.stopped_early else None)
     unsaved, size = pull.unsaved, 0
     try:
-        size = committed_size(task.staged)
+        size = committed_size(staged)
         if unsaved is None and task.room is not None and size > task.room:
             unsaved = f"{size} bytes, but max_bytes leaves {task.room}"
         if unsaved is None:
-            return task.final.name, commit(task.staged, task.final, task.lasting), None
+            return task.final.name, _commit(staged, task.final, task.lasting), None
     except OSError as error:
         unsaved = unsaved or str(error)
-    remove(task.staged)
+    remove(staged)
     return None, size, unsaved
 
 
+def _commit(staged: Path, final: Location, lasting: bool) -> int:
+    """Turn a directory into a checkpoint. Returns its size in bytes."""
+    if not isinstance(final, RemotePath):
+        return commit(staged, final, lasting)
+    size = upload(staged, final)
+    uploads.add(final, staged, size)
+    return size
+
+
 def _failed(task: Task, seconds: float, reason: str, error: BaseException | None = None) -> Outcome:
-    remove(task.staged)
+    if task.staged is not None:
+        remove(task.staged)
     details = None if error is None else storable_text("".join(traceback.format_exception(error))[-4000:])
     reason = storable_text(" ".join(reason.split())[:500])
     return Outcome(task.pull, reason=reason, details=details, seconds=seconds, attempts=task.attempt)

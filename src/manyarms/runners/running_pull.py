@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..checkpoints import MANIFEST, claim
+from ..checkpoints.remote import Location
 from ..checkpoints.state import SavedState, packed
 from ..core import Arm, Pull
 from .timer import Timer
@@ -39,8 +40,8 @@ class RunningPull(dict[str, Any]):
         pull: Pull,
         seed: int,
         staged: Path,
-        previous: Path | None = None,
-        parent: Path | None = None,
+        previous: Location | None = None,
+        parent: Location | None = None,
         room: int | None = None,
         owner: str | None = None,
         timer: Timer | None = None,
@@ -51,11 +52,11 @@ class RunningPull(dict[str, Any]):
         self.start = pull.start
         self.stop = pull.stop
         self.seed = seed
-        self.parent = SavedState(parent) if parent is not None else None
+        self.parent = SavedState(parent, staged.parent) if parent is not None else None
         self.curve: list[float] = []
         self.unsaved: str | None = None
         self.refused = 0  # bytes that did not fit
-        self._previous = SavedState(previous) if previous is not None else None
+        self._previous = SavedState(previous, staged.parent) if previous is not None else None
         self._staged = staged
         self._saved_as: str | None = None
         self._room = room

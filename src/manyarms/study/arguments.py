@@ -10,6 +10,7 @@ from typing import Any
 from .. import checks
 from ..budget import Budget
 from ..checkpoints import Checkpoints
+from ..checkpoints.remote import location
 from ..runners import InlineRunner, ProcessRunner, Runner
 from ..runners.engines import engine_runner
 from ..runners.execute import Function
@@ -39,7 +40,7 @@ def check_checkpoints(checkpoints: Any) -> None:
     if checkpoints is not None and not isinstance(checkpoints, Checkpoints):
         if not isinstance(checkpoints, (str, os.PathLike)):
             raise TypeError(f"checkpoints must be a directory, ma.Checkpoints(...) or None, got {checkpoints!r}")
-        checks.path("checkpoints", checkpoints)
+        location("checkpoints", checkpoints)
 
 
 def check_study(

@@ -27,13 +27,13 @@ def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, functi
     checkpoint, step = assignment.best_state(arm)
     if checkpoint is None:
         raise CheckpointLost(f"arm {arm} has no saved model: call pull.save(model) in the training function")
-    path = assignment.find_sound(checkpoint)
-    if path is not None:
-        return _loaded(arm, path, function)
-    if function is None:
-        raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
-    parts = recipe(counts.arms, arm, step, seed, assignment.find_sound)
     with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
+        path = assignment.find_sound(checkpoint, Path(scratch))
+        if path is not None:
+            return _loaded(arm, path, function)
+        if function is None:
+            raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
+        parts = recipe(counts.arms, arm, step, seed, lambda name: assignment.find_sound(name, Path(scratch)))
         return _loaded(arm, retrain(function, parts, Path(scratch))[arm], function)
 
 
@@ -42,10 +42,11 @@ def check_saved_states(function: Function, counts: Counts, assignment: Assignmen
     check_saved = getattr(function, "check_saved", None)
     if check_saved is None:
         return
-    for record in counts.arms.values():
-        if (path := assignment.find_sound(record.checkpoint)) is not None:
-            check_saved(path)
-            return
+    with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
+        for record in counts.arms.values():
+            if (path := assignment.find_sound(record.checkpoint, Path(scratch))) is not None:
+                check_saved(path)
+                return
 
 
 def _loaded(arm: int, checkpoint: Path, function: Function | None) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..checkpoints.location import noted, owner_of, usual_root
+from ..checkpoints.place import make_place
+from ..checkpoints.remote import Location, RemotePath
 from ..journal import Journal, open_journal
 from ..journal.header import stored_header
 from ..strategies import Strategy, extended
@@ -58,7 +60,7 @@ def open_study(
     is_temporary = storage is None and checkpoints.root is None
     temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if is_temporary else None
     try:
-        root = checkpoints.root or (Path(temporary.name) if temporary else usual_root(journal))
+        root: Location = checkpoints.root or (Path(temporary.name) if temporary else usual_root(journal))
         new = make_header(
             strategy,
             _seed_of(strategy),
@@ -81,14 +83,17 @@ def _own_checkpoints(checkpoints: Checkpoints | str | None) -> Checkpoints:
     """The checkpoints object for this study. If another study uses the given object, a new one with the same settings."""
     if not isinstance(checkpoints, Checkpoints):
         return Checkpoints(checkpoints or None)
-    return Checkpoints(checkpoints.root, checkpoints.max_bytes) if checkpoints.is_open else checkpoints
+    return checkpoints.renewed() if checkpoints.is_open else checkpoints
 
 
-def _begin(journal: Journal, strategy: Strategy, new: dict[str, Any], root: Path) -> tuple[Strategy, Mapping[str, Any]]:
+def _begin(journal: Journal, strategy: Strategy, new: dict[str, Any], root: Location) -> tuple[Strategy, Mapping[str, Any]]:
     """The strategy that the study started with, and the header, which is written if the study is new and compared otherwise."""
     header = stored_header(journal)
     if header is None:
-        new["checkpoints"] = noted(root, owner_of(journal, new))
+        owner = owner_of(journal, new)
+        if isinstance(root, RemotePath):
+            make_place(root, owner).open(())  # raises an error if it cannot be written, before anything is stored
+        new["checkpoints"] = noted(root, owner)
         journal.create(new)
         return strategy, journal.header or new  # a custom journal may not keep all of it
     known = extended(strategy)

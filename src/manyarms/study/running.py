@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ..core import Outcome
-from ..runners import Abandoning, PullsAbandoned
+from ..runners import Abandoning, ProcessRunner, PullsAbandoned
 from ..runners.engines import EngineRunner, PublishingRunner
 from ..runners.execute import Function
 from ..runners.loop import run
@@ -57,6 +57,8 @@ class Run:
 
         try:
             runner.start(function)
+            if isinstance(arguments.runner, (ProcessRunner, EngineRunner)):
+                writer.check_not_in_memory()
             if isinstance(arguments.runner, EngineRunner):
                 arguments.runner.check_access(*writer.shared_directory())
             if isinstance(arguments.runner, PublishingRunner):

@@ -45,8 +45,8 @@ class Study(StudyView):
         strategy: A new strategy. To resume a study, one with the same arguments; its budget may differ.
         storage: "sqlite:///file.db", "postgresql://...", a path, a journal, or None to keep it in memory.
         name: Name of the study in the storage.
-        checkpoints: Where models are saved: a directory, or `Checkpoints` to limit the disk space too. By default, next to the
-            storage.
+        checkpoints: Where models are saved: a directory, a URL that fsspec knows such as `s3://bucket/runs`, or `Checkpoints`
+            to limit the disk space too. By default, next to the storage.
         direction: "maximize" or "minimize" the reward.
         bounds: The lowest and highest possible reward, if they are known. Otherwise the scale is learned.
         budget: Limits in seconds or cost, in addition to the strategy's budget in steps.
@@ -78,7 +78,8 @@ class Study(StudyView):
         known = extended(strategy)
         steps = known.ledger.budget if known is not None else None
         opened = open_study(strategy, storage, name, checkpoints, direction, bounds, limits, origin)
-        super().__init__(opened.journal, opened.header, opened.state.counts, opened.state)
+        options = opened.checkpoints.storage_options or {}  # not None, because the user gave the place
+        super().__init__(opened.journal, opened.header, opened.state.counts, opened.state, options)
         self._state: StudyState = opened.state
         self._temporary = opened.temporary
         self.direction = direction
@@ -263,5 +264,6 @@ class Study(StudyView):
             return
         self._closed = True
         self._writer.close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        for directory in (self._temporary, self._downloads):
+            if directory is not None:
+                directory.cleanup()

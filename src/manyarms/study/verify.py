@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any, cast
 
-from ..checkpoints import is_checkpoint, is_name, is_sound
-from ..checkpoints.location import directories, find_checkpoint
+from ..checkpoints import is_name
+from ..checkpoints.location import directories, exists, find_checkpoint, is_intact
+from ..checkpoints.remote import Location
 from ..errors import ManyarmsError
 from ..journal import Event, Journal
 from ..journal.header import stored_header
@@ -184,16 +184,16 @@ def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | No
     return state
 
 
-def _audit_checkpoints(counts: Counts, places: Sequence[Path], watch: Watch) -> Iterator[str]:
+def _audit_checkpoints(counts: Counts, places: Sequence[Location], watch: Watch) -> Iterator[str]:
     """Whether the existing checkpoints are sound. A missing one is not a problem, because it can be trained again."""
     for number, (id, record) in enumerate(counts.arms.items()):
         watch("reading checkpoints", number, len(counts.arms))
         for name in dict.fromkeys((record.checkpoint, record.best_checkpoint)):
-            path = find_checkpoint(places, name) if name is not None else None
-            if path is None or not is_checkpoint(path) or is_sound(path):
+            place = find_checkpoint(places, name) if name is not None else None
+            if place is None or not exists(place) or is_intact(place):
                 continue
-            if is_checkpoint(path):  # otherwise a running study deleted it in the meantime
-                yield f"the checkpoint of arm {id} is corrupt: {path}"
+            if exists(place):  # otherwise a running study deleted it in the meantime
+                yield f"the checkpoint of arm {id} is corrupt: {place}"
 
 
 def _said(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget import Budget
 from ..checkpoints.location import directories, find_checkpoint
+from ..checkpoints.objects import download
+from ..checkpoints.remote import RemotePath
 from ..core import Arm, sign_of
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
@@ -36,14 +39,24 @@ class StudyView:
         header: The arguments that the study was created with.
         counts: The counts of its arms and pulls.
         state: The strategy and the counts after all events; None if the journal was not replayed.
+        storage_options: Arguments of the fsspec file system, if the checkpoints are at a URL.
     """
 
-    def __init__(self, journal: Journal, header: Mapping[str, Any], counts: Counts, state: StudyState | None = None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        header: Mapping[str, Any],
+        counts: Counts,
+        state: StudyState | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.journal = journal
         self.name = journal.name
         self.header = header
         self.counts = counts
         self._state = state
+        self._storage_options = storage_options
+        self._downloads: tempfile.TemporaryDirectory[str] | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -144,12 +157,27 @@ class StudyView:
         return remaining(self.limits, self.counts)
 
     def checkpoint_of(self, arm: int) -> Path | None:
-        """The directory of the arm's best checkpoint; None if it saved nothing. It may have been deleted since."""
+        """The directory of the arm's best checkpoint; None if it saved nothing. It may have been deleted since.
+
+        A checkpoint at a URL is downloaded to a temporary directory, which is removed when the study is closed.
+        """
         record = self.counts.arms[arm]
         name, _ = record.best_state(by_mean=False)
         if name != record.checkpoint and self._takes_mean(arm):  # checked only if it matters, because it may need a replay
             name = record.checkpoint
-        return None if name is None else find_checkpoint(directories(self.journal, self.header), name)
+        if name is None:
+            return None
+        found = find_checkpoint(directories(self.journal, self.header, self._storage_options), name)
+        return found if isinstance(found, Path) else self._downloaded(found)
+
+    def _downloaded(self, checkpoint: RemotePath) -> Path:
+        if self._downloads is None:
+            self._downloads = tempfile.TemporaryDirectory(prefix="manyarms-")
+        directory = Path(self._downloads.name, checkpoint.name)
+        if not directory.exists():
+            with suppress(OSError):  # it is missing or corrupt
+                download(checkpoint, directory)
+        return directory
 
     def _takes_mean(self, arm: int) -> bool:
         known = self._state
@@ -174,8 +202,10 @@ class StudyView:
         return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:
-        """Close the storage."""
+        """Close the storage, and remove downloaded checkpoints."""
         self._closed = True
+        if self._downloads is not None:
+            self._downloads.cleanup()
         self.journal.close()
 
     def __enter__(self) -> StudyView:
@@ -185,7 +215,13 @@ class StudyView:
         self.close()
 
 
-def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *, space: Any = None) -> StudyView:
+def load_study(
+    storage: str | os.PathLike[str] | Journal,
+    name: str = "study",
+    *,
+    space: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> StudyView:
     """Open a stored study for reading. This changes nothing and does not disturb its writer.
 
     Args:
@@ -194,6 +230,8 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
         space: The space, if it is custom or a space of networks, which cannot be restored from the storage. With it, arms have
             their configs instead of JSON, and the strategy recommends the best arm. Without it, the arm with the best reward is
             recommended.
+        storage_options: Arguments of the fsspec file system, if the checkpoints are at a URL and the environment does not
+            provide them. See `Checkpoints`.
 
     >>> import manyarms as ma, tempfile
     >>> storage = f"sqlite:///{tempfile.mkdtemp()}/study.db"
@@ -212,8 +250,8 @@ def load_study(storage: str | os.PathLike[str] | Journal, name: str = "study", *
     if strategy is not None and space is not None:  # replayed now, to check that the space is the right one
         state = StudyState(strategy, header["direction"], header["bounds"])
         state.replay(journal)
-        return StudyView(journal, header, state.counts, state)
+        return StudyView(journal, header, state.counts, state, storage_options)
     counts = Counts(header["direction"])
     for event in journal.events():
         counts.count(event)
-    return StudyView(journal, header, counts)
+    return StudyView(journal, header, counts, None, storage_options)

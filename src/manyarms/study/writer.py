@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..budget import Budget
 from ..checkpoints.assignment import Assignment
 from ..checkpoints.location import owner_of
+from ..checkpoints.remote import Location, RemotePath
 from ..checkpoints.retraining import pull_seed
 from ..core import Outcome, Pull
-from ..errors import StudyClosed, StudyLocked
+from ..errors import StorageError, StudyClosed, StudyLocked
 from ..journal import Event, Journal
 from ..journal.events import ended_event
 from ..journal.sql import SqlJournal
@@ -105,12 +105,18 @@ class StudyWriter:
             seed = pull_seed(self._header["seed"], pull.arm.id, pull.start)
             return Task(pull, seed, **self._assignment.files(pull, slots)._asdict())
 
-    def shared_directory(self) -> tuple[Path, str | None]:
+    def shared_directory(self) -> tuple[Location, str | None]:
         """The directory of checkpoints and the content of its owner file, by which workers on other machines recognize it."""
         with self.held():
             checkpoints = self._assignment.checkpoints
             checkpoints.create()
             return checkpoints.directory, checkpoints.record
+
+    def check_not_in_memory(self) -> None:
+        """Raise `StorageError` if checkpoints exist only in the memory of this process, so that workers cannot load them."""
+        directory = self._assignment.checkpoints.directory
+        if isinstance(directory, RemotePath) and directory.protocol == "memory":
+            raise StorageError(f"the checkpoints at {directory} exist only in this process: use a directory, or workers=1")
 
     def publish_leader(self, text: str | None) -> None:
         """Store where other processes can join the study; None if they cannot. Only a journal in a database can do that."""

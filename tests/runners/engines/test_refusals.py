@@ -152,3 +152,9 @@ def test_resources_of_a_cluster_limit_what_runs_at_once(dask_client, tmp_path):
 def test_a_setup_shows_no_function():
     assert "function" not in repr(host.Setup(b"secret"))
     assert replace(host.Setup(b""), threads=2).threads == 2
+
+
+@pytest.mark.parametrize("options", [{"workers": 2}, {"runner": "dask", "workers": 2}], ids=["processes", "dask"])
+def test_checkpoints_in_memory_are_refused_if_pulls_run_in_other_processes(tmp_path, options):
+    with pytest.raises((ma.StorageError, ma.WorkerError), match="memory://"):
+        search(tmp_path, checkpoints="memory://models", **options)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ...checkpoints.remote import Location
 from ..protocol import Runner
 
 
@@ -15,7 +15,7 @@ from ..protocol import Runner
 class EngineRunner(Runner, Protocol):
     """A runner whose workers may be on other machines."""
 
-    def check_access(self, directory: Path, owner: str | None) -> None:
+    def check_access(self, directory: Location, owner: str | None) -> None:
         """Raise `WorkerError` if the workers cannot run pulls for a study.
 
         Args:

@@ -14,10 +14,10 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from ... import checks
+from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import ManyarmsWarning, WorkerError
 from ..execute import Function
@@ -83,7 +83,7 @@ class DaskRunner:
         self._needs = _Needs(**checked_resources(resources))
         self._patience, self._security, self._clock = patience, security, clock
         self._setup: Setup | None = None
-        self._place: tuple[Path, str | None] | None = None
+        self._place: tuple[Location, str | None] | None = None
         self._nodes: dict[str, _Node] = {}
         self._looked = -math.inf
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
@@ -111,7 +111,7 @@ class DaskRunner:
         self._client.register_plugin(_Hosting(self._setup), name=_plugin(self._setup.key))
         self._look(at_once=True)
 
-    def check_access(self, directory: Path, owner: str | None) -> None:
+    def check_access(self, directory: Location, owner: str | None) -> None:
         """Raise `WorkerError` if no worker can run pulls for the study. Waits for the first worker.
 
         Args:
@@ -385,7 +385,7 @@ def _plugin(key: str) -> str:
 
 
 def _greeting(
-    key: str, versions: Mapping[str, str], directory: Path | None, owner: str | None, dask_worker: Worker
+    key: str, versions: Mapping[str, str], directory: Location | None, owner: str | None, dask_worker: Worker
 ) -> dict[str, Any] | None:
     """What the study needs to know about this worker; None if it is not a host of the search."""
     plugin = dask_worker.plugins.get(_plugin(key))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import checks
+from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
@@ -85,7 +86,7 @@ class ExecutorRunner:
         self._flag.touch()
         self._sent = 0
 
-    def check_access(self, directory: Path, owner: str | None) -> None:
+    def check_access(self, directory: Location, owner: str | None) -> None:
         """Raise `WorkerError` if a worker cannot run pulls for the study. Executors do not say which worker runs what."""
         answers = [self._submit(refusal, self._started.versions, directory, owner) for _ in range(self._workers)]
         for reason in map(self._result, answers):

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from ...checkpoints.owner import says
+from ...checkpoints.remote import Location
 from ...core import Outcome
-from ...errors import WorkerError
+from ...errors import StorageError, WorkerError
 from ..leases import device_leases, visible_devices
 from ..processes import ProcessRunner
 from ..task import Task
@@ -132,7 +132,7 @@ def _leases(gpus: float | None) -> list[str | None]:
     return device_leases(int(len(devices) / gpus + 1e-9), {"gpu": gpus}, devices)[::-1] if devices and gpus else []
 
 
-def refusal(theirs: Mapping[str, str], directory: Path, owner: str | None) -> str | None:
+def refusal(theirs: Mapping[str, str], directory: Location, owner: str | None) -> str | None:
     """Why this machine cannot run pulls for a study; None if it can.
 
     Args:
@@ -144,12 +144,19 @@ def refusal(theirs: Mapping[str, str], directory: Path, owner: str | None) -> st
     for name in ("python", *_MUST_MATCH):
         if _significant(name, ours.get(name)) != _significant(name, theirs.get(name)):
             return f"{_here()} has {name} {ours.get(name)}, but the study runs with {name} {theirs.get(name)}"
-    if owner is not None and not says(directory, owner):
+    if owner is not None and not _can_read(directory, owner):
         return (
             f"{_here()} cannot read the checkpoint directory {str(directory)!r}: use a directory that all machines share, "
             'or a URL such as checkpoints="s3://bucket/models"'
         )
     return None
+
+
+def _can_read(directory: Location, owner: str) -> bool:
+    try:
+        return says(directory, owner)
+    except (StorageError, ImportError):  # no credentials, or no package for the URL
+        return False
 
 
 def differences(theirs: Mapping[str, str]) -> list[str]:

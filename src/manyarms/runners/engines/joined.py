@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
+from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
@@ -86,7 +86,7 @@ class LeadingRunner:
         self._publish: Callable[[str | None], None] = lambda text: None
         self._pull_timeout, self._resources = pull_timeout, resources
         self._function: Function | None = None
-        self._access: tuple[Path, str | None] | None = None
+        self._access: tuple[Location, str | None] | None = None
         self._cluster: LocalCluster | None = None
         self._client: Client | None = None
         self._runner: DaskRunner | None = None
@@ -106,7 +106,7 @@ class LeadingRunner:
         self.check(function)
         self._function = function
 
-    def check_access(self, directory: Path, owner: str | None) -> None:
+    def check_access(self, directory: Location, owner: str | None) -> None:
         """Note what each worker that joins must be able to read."""
         self._access = directory, owner
 

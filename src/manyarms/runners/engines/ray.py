@@ -7,10 +7,10 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from ... import checks
+from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
@@ -87,7 +87,7 @@ class RayRunner:
         self._setup, self._sent = setup, ray.put(setup)
         self._look(at_once=True)
 
-    def check_access(self, directory: Path, owner: str | None) -> None:
+    def check_access(self, directory: Location, owner: str | None) -> None:
         """Raise `WorkerError` if a node cannot run pulls for the study.
 
         Args:
