@@ -22,7 +22,11 @@ def dask_cluster():
 
     dask.config.set({f"distributed.comm.timeouts.{name}": "120s" for name in ("connect", "tcp")})  # the machine may be busy
     with LocalCluster(
-        n_workers=3, threads_per_worker=1, dashboard_address=None, resources={"GPU": 1}, silence_logs=logging.CRITICAL
+        n_workers=3,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        resources={"GPU": 1},
+        silence_logs=logging.CRITICAL,
     ) as cluster:
         yield cluster
 
@@ -70,11 +74,5 @@ def engine(request):
         return lambda workers, **more: RayRunner("ray", workers, **more)
     from manyarms.runners.engines.executor import ExecutorRunner
 
-    if kind == "threads":
-        from concurrent.futures import ThreadPoolExecutor
-
-        executor = ThreadPoolExecutor(3)
-        request.addfinalizer(lambda: executor.shutdown(wait=False))
-    else:
-        executor = request.getfixturevalue("loky_executor")
+    executor = request.getfixturevalue("loky_executor")
     return lambda workers, **more: ExecutorRunner(executor, workers, **more)

@@ -28,7 +28,8 @@ def train(pull):
 def test_a_cluster_saves_and_loads_models_in_an_object_store(bucket, engine):
     url, options = bucket
     study = ma.Study(
-        ma.MutantUCB(SPACE, budget=20, max_steps=4, seed=0), checkpoints=ma.Checkpoints(url, storage_options=options)
+        ma.AdaptiveMutantUCB(SPACE, budget=20, max_steps=4, seed=0),
+        checkpoints=ma.Checkpoints(url, storage_options=options),
     )
     with study:
         study.optimize(train, runner=engine(2), progress=False)
