@@ -4,8 +4,8 @@
    memory whose workers are simulated; the time to store outcomes, alone and together; and the CPU time to send a pull to a
    worker process and receive its outcome. Pulls have a median length of one simulated second.
 2. Simulated, from these costs: how busy the study process is with up to 10,000 workers, how long a free worker waits for its
-   next pull, and how many workers keep the process always busy. Lengths of pulls are log-normal (standard deviation of the
-   logarithm 0.5). A cluster has costs of its own for each task; `--submit` adds them.
+   next pull, and how many workers end more pulls than the process can handle. Lengths of pulls are log-normal (standard
+   deviation of the logarithm 0.5). A cluster has costs of its own for each task; `--submit` adds them.
 3. Measured: the regret of the default strategy on 1 to 256 simulated workers, with the same number of steps in total.
 """
 
@@ -22,6 +22,7 @@ from scaling.costs import STRATEGIES, PullCost, append_seconds, pull_costs, runn
 from scaling.regrets import all_regrets, chosen_problems, losses
 from scaling.waiting import ProcessCost, mean_seconds, saturation, simulate
 
+SIZES = (1_000, 10_000, 100_000)
 BATCHES = (1, 10, 100, 1000)
 FAMILIES = ("LCBench", "TaskSet", "Hartmann", "fast curves", "slow curves", "crossing curves")
 MEDIANS = (1.0, 10.0, 60.0, 600.0)
@@ -30,16 +31,16 @@ TARGET_WORKERS, TARGET = 64, 2.0  # points of regret that may be lost
 
 
 def show_pull_costs(sizes: Sequence[int], many: int) -> dict[str, PullCost]:
-    """Measure the strategies. Returns the costs of each one in a long study with many workers."""
-    lines, last = [], {}
+    """Measure the strategies, also with many workers. Returns the costs of each one in the longest study."""
+    lines, last, long = [], {}, 2 * many
     for strategy in STRATEGIES:
         few = pull_costs(strategy, 100, sizes)
-        last[strategy] = pull_costs(strategy, many, sizes[-1:])[sizes[-1]]
-        shown = [(100, size, cost) for size, cost in few.items()] + [(many, sizes[-1], last[strategy])]
+        last[strategy] = few[sizes[-1]]
+        shown = [(100, size, cost) for size, cost in few.items()] + [(many, long, pull_costs(strategy, many, [long])[long])]
         for workers, size, cost in shown:
-            parts = (_time(seconds) for seconds in (cost.ask, cost.tell, cost.study, cost.total, cost.snapshot))
+            parts = (_time(seconds) for seconds in (cost.deciding, cost.study, cost.total, cost.snapshot))
             lines.append((strategy, f"{workers:,}", f"{size:,}", f"{cost.arms:,}", *parts))
-    columns = ("strategy", "workers", "pulls", "arms", "ask", "tell", "rest of the study", "total", "longest snapshot")
+    columns = ("strategy", "workers", "pulls", "arms", "deciding", "rest of the study", "total", "longest snapshot")
     show_table("CPU time of the study process for one pull, without storage and workers (measured)", columns, lines)
     return last
 
@@ -93,13 +94,13 @@ def show_waits(costs: dict[str, ProcessCost], pulls: int) -> None:
 
 
 def show_saturation(costs: dict[str, ProcessCost], pulls: int) -> None:
-    """Print the number of workers that keep the process always busy, and check it by simulation."""
+    """Print the limit of the process and the workers that reach it, and what happens around that number."""
     lines = [
         (name, f"{1 / cost.per_pull:,.0f}", *(f"{_rounded(saturation(cost, median)):,}" for median in MEDIANS))
         for name, cost in costs.items()
     ]
     columns = ("study", "most pulls/s", *(f"median pull {_time(median)}" for median in MEDIANS))
-    show_table("Workers that keep the study process always busy (computed from the measured costs)", columns, lines)
+    show_table("The most pulls per second, and the workers that end so many (computed from the measured costs)", columns, lines)
     name, cost = next(iter(costs.items()))
     median = 1.0
     lines = []
@@ -152,29 +153,30 @@ def main() -> None:
     arguments.add_argument(
         "--submit", type=float, default=0.0, help="milliseconds that a cluster adds to each pull (default 0)"
     )
-    arguments.add_argument("--trainings", type=int, help="budget of the regrets (default 200; 50 with --quick)")
-    arguments.add_argument("--seeds", type=int, help="searches of each problem (default 5; 2 with --quick)")
+    arguments.add_argument("--sizes", type=int, nargs="+", help="pulls at which costs are measured (default 1,000 to 100,000)")
+    arguments.add_argument("--trainings", type=int, help="budget of the regrets (default 100; 50 with --quick)")
+    arguments.add_argument("--seeds", type=int, help="searches of each problem (default 4; 2 with --quick)")
     arguments.add_argument("--problems", type=int, help="problems of each family (default 2; 1 with --quick)")
     arguments.add_argument("--part", choices=("costs", "regret"), help="only this part; both by default")
     options = arguments.parse_args()
     quick = options.quick
     print(machine())
     if options.part != "regret":
-        last = show_pull_costs((1_000, 5_000) if quick else (1_000, 10_000, 100_000), 1_000 if quick else 10_000)
+        last = show_pull_costs(options.sizes or ([1_000, 3_000] if quick else SIZES), 1_000 if quick else 10_000)
         with tempfile.TemporaryDirectory() as name, running_server() as make_database:
             appends = show_appends(Path(name), make_database(), repeats=5 if quick else 20)
-            sending = show_runner(Path(name), (4,) if quick else (4, 16, 64), pulls=500 if quick else 3_000)
+            sending = show_runner(Path(name), (4,) if quick else (4, 16, 64), pulls=500 if quick else 2_000)
         extra = options.submit / 1e3
         costs = {
-            f"{strategy}, {storage}": ProcessCost(cost.ask + sending / 2 + extra, cost.tell + cost.study + sending / 2, times)
+            f"{strategy}, {storage}": ProcessCost(cost.deciding + sending / 2 + extra, cost.study + sending / 2, times)
             for strategy, cost in last.items()
             for storage, times in appends.items()
         }
         show_waits(costs, pulls=5_000 if quick else 20_000)
         show_saturation(costs, pulls=5_000 if quick else 20_000)
     if options.part != "costs":
-        trainings = options.trainings or (50 if quick else 200)
-        seeds = options.seeds or (2 if quick else 5)
+        trainings = options.trainings or (50 if quick else 100)
+        seeds = options.seeds or (2 if quick else 4)
         show_regrets((1, 8, 64) if quick else (1, 8, 64, 256), trainings, seeds, options.problems or (1 if quick else 2))
 
 

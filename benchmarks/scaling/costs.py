@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 import random
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from problem import MAX_STEPS, SPACE, train
+from problem import MAX_STEPS, SPACE, noisy, train
 
 import manyarms as ma
 from manyarms.journal import Event
@@ -30,78 +30,106 @@ class PullCost:
     """CPU seconds of the study process for one pull.
 
     Attributes:
-        ask: Deciding on the pull.
-        tell: Learning its reward.
+        deciding: Asking the strategy for the pull and telling it the reward.
         study: The rest of the study: making the task, checking and counting the outcome, snapshots.
         arms: Arms of the study at this size.
         snapshot: The longest interruption so far by a snapshot of the state.
     """
 
-    ask: float
-    tell: float
+    deciding: float
     study: float
     arms: int
     snapshot: float
 
     @property
     def total(self) -> float:
-        return self.ask + self.tell + self.study
+        return self.deciding + self.study
 
 
-class Meter:
-    """Adds up the CPU time inside functions, by name."""
+class Stopwatch:
+    """The CPU time of a pull around each number of pulls. The clock is read at the ends of windows only, because it is slow."""
 
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self.longest: defaultdict[str, float] = defaultdict(float)
+    def __init__(self, sizes: Iterable[int]) -> None:
+        self._edges = {round(size * (1 + sign * WINDOW)): (size, sign) for size in sizes for sign in (-1, 1)}
+        self._last = max(self._edges)
+        self._began = 0.0
+        self.seconds: dict[int, float] = {}
 
-    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function, whose time is added to this name."""
+    def passed(self, pulls: int) -> int | None:
+        """Note that a number of pulls has ended. Returns the size whose window ends with them, if any."""
+        if pulls not in self._edges:
+            return None
+        size, sign = self._edges[pulls]
+        if sign < 0:
+            self._began = time.process_time()
+            return None
+        self.seconds[size] = (time.process_time() - self._began) / (2 * WINDOW * size)
+        return size
 
-        def call(*arguments: Any, **options: Any) -> Any:
-            began = time.process_time()
-            try:
-                return function(*arguments, **options)
-            finally:
-                seconds = time.process_time() - began
-                self.seconds[name] += seconds
-                self.longest[name] = max(self.longest[name], seconds)
-
-        return call
+    def is_over(self, pulls: int) -> bool:
+        return pulls >= self._last
 
 
-def pull_costs(strategy: str, workers: int, sizes: Iterable[int]) -> dict[int, PullCost]:
+def make_strategy(name: str) -> Any:
+    return getattr(ma, name)(SPACE, max_steps=MAX_STEPS, seed=0)
+
+
+def deciding_seconds(name: str, workers: int, sizes: Iterable[int]) -> dict[int, float]:
+    """The cost of an ask and a tell of a strategy alone, with many pulls in flight that end in random order."""
+    strategy, watch, rng = make_strategy(name), Stopwatch(sizes), random.Random(0)
+    running: list[tuple[float, int, ma.Pull]] = []
+    now, asked, ended = 0.0, 0, 0
+    while not watch.is_over(ended):
+        while len(running) < workers and (pull := strategy.ask()) is not None:
+            heapq.heappush(running, (now + rng.lognormvariate(0.0, 0.5), asked, pull))
+            asked += 1
+        now, _, pull = heapq.heappop(running)
+        strategy.tell(pull, noisy(pull.config, pull.stop))
+        ended += 1
+        watch.passed(ended)
+    return watch.seconds
+
+
+def simulating_seconds(pulls: int = 5_000) -> float:
+    """The cost of a pull that simulated workers have, and not the study: the training function, and the simulated clock."""
+    runner = ma.SimulatedRunner(1)
+    runner.start(train)
+    pull = ma.Pull(ma.Arm(0, {"lr": 0.01, "width": 32, "act": "relu"}), 0, 1)
+    task = Task(pull, 1, None, None, Path("none.part"), Path("none"))
+    began = time.process_time()
+    for _ in range(pulls):
+        runner.submit(task)
+        runner.collect()
+    return (time.process_time() - began) / pulls
+
+
+def pull_costs(name: str, workers: int, sizes: Sequence[int]) -> dict[int, PullCost]:
     """The cost of a pull around each number of pulls, of a real study in memory on simulated workers."""
-    meter, rng = Meter(), random.Random(0)
-    decider: Any = getattr(ma, strategy)(SPACE, max_steps=MAX_STEPS, seed=0)
-    runner = ma.SimulatedRunner(workers, seconds=lambda pull: rng.lognormvariate(0.0, 0.5))
-    for target, names in ((decider, ("ask", "tell")), (runner, ("submit", "collect"))):
-        for name in names:
-            setattr(target, name, meter.timed(name, getattr(target, name)))
-    marks: dict[int, tuple[float, dict[str, float]]] = {}
+    deciding, simulating = deciding_seconds(name, workers, sizes), simulating_seconds()
+    watch, rng, longest = Stopwatch(sizes), random.Random(0), [0.0]
     found: dict[int, PullCost] = {}
-    edges = {round(size * (1 + sign * WINDOW)): (size, sign) for size in sizes for sign in (-1, 1)}
-    last = max(edges)
 
     def look(study: ma.Study, outcome: ma.Outcome) -> None:
-        if study.counts.pulls not in edges:
-            return
-        size, sign = edges[study.counts.pulls]
-        now = time.process_time(), dict(meter.seconds)
-        if sign < 0:
-            marks[size] = now
-            return
-        pulls, (began, before) = 2 * WINDOW * size, marks[size]
-        spent = {name: (now[1][name] - before.get(name, 0.0)) / pulls for name in ("ask", "tell", "submit", "collect")}
-        rest = (now[0] - began) / pulls - sum(spent.values())
-        found[size] = PullCost(spent["ask"], spent["tell"], rest, len(study.counts.arms), meter.longest["snapshot"])
-        if study.counts.pulls == last:
+        pulls = study.counts.pulls
+        size = watch.passed(pulls)
+        if size is not None:
+            rest = watch.seconds[size] - deciding[size] - simulating
+            found[size] = PullCost(deciding[size], rest, len(study.counts.arms), max(longest))
+        if watch.is_over(pulls):
             study.stop()
 
     original = StudyState.state
-    StudyState.state = meter.timed("snapshot", original)  # type: ignore[method-assign]
+
+    def timed(state: StudyState) -> str:
+        began = time.process_time()
+        text = original(state)
+        longest.append(time.process_time() - began)
+        return text
+
+    StudyState.state = timed  # type: ignore[method-assign]
     try:
-        with ma.Study(decider) as study:
+        with ma.Study(make_strategy(name)) as study:
+            runner = ma.SimulatedRunner(workers, seconds=lambda pull: rng.lognormvariate(0.0, 0.5))
             study.optimize(train, runner=runner, callbacks=[look], progress=False)
     finally:
         StudyState.state = original  # type: ignore[method-assign]

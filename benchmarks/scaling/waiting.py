@@ -69,7 +69,7 @@ def mean_seconds(median: float) -> float:
 
 
 def saturation(cost: ProcessCost, median: float) -> float:
-    """Workers above which the process is always busy."""
+    """Workers that end as many pulls as the process can handle at most."""
     return mean_seconds(median) / cost.per_pull
 
 
