@@ -75,13 +75,8 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 def show(title: str, peer: str, rows: Sequence[Row], rounds: int, note: str = "") -> None:
     """Print the table, below the machine and the versions it was measured with."""
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
-    console.print(
-        f"Python {platform.python_version()}, {libraries}, SQLite {sqlite3.sqlite_version}; "
-        f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}",
-        style="dim",
-    )
+    console = _console()
+    console.print(machine(), style="dim")
     table = Table(title=f"{title} (rounds: {rounds})", title_justify="left", caption=note or None, caption_justify="left")
     table.add_column("")
     for name in ("manyarms", peer):
@@ -91,3 +86,26 @@ def show(title: str, peer: str, rows: Sequence[Row], rounds: int, note: str = ""
     for row in rows:
         table.add_row(*row.cells())
     console.print(table)
+
+
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> None:
+    """Print a table without targets. The first column is text, the others are numbers."""
+    table = Table(title=title, title_justify="left", caption=note or None, caption_justify="left")
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*row)
+    _console().print(table)
+
+
+def machine() -> str:
+    """The versions and the machine, in one line."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    return (
+        f"Python {platform.python_version()}, {libraries}, SQLite {sqlite3.sqlite_version}; "
+        f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
+    )
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _WIDTH)

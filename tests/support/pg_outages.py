@@ -126,11 +126,14 @@ def running_server():
 
 
 HARMS = ("lose reply", "lose request", "silence")
-"""What can happen to a COMMIT on a way that soon works again."""
+"""What can happen to a commit on a way that soon works again."""
+
+_COMMITS = (b"COMMIT", b"{asked", b"{told", b"{failed", b"{budget")
+"""What is in a request that commits. An append is one statement without COMMIT; a parameter is the array of its kinds."""
 
 
 class Proxy:
-    """Stands between clients and the socket of a server, and harms the next COMMIT as `next_commit` says.
+    """Stands between clients and the socket of a server, and harms the next commit as `next_commit` says.
 
     "lose reply": The server commits; the connection breaks before its reply arrives.
     "lose request": The connection breaks before the server gets the request.
@@ -182,7 +185,7 @@ class Proxy:
                     data = source.recv(1 << 16)
                     if not data:
                         return
-                    if source is client and self.next_commit and b"COMMIT" in data:
+                    if source is client and self.next_commit and any(part in data for part in _COMMITS):
                         return self._harm(server, data, ends)
                     (server if source is client else client).sendall(data)
 

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StorageError, StudyClosed, StudyNotFound
+from .appending import appender_for
 from .chain import first_checksum, next_checksum, snapshot_checksum
 from .connection import ConnectionClosed, ConnectionLost, PersistentConnection, Work
 from .database import cause_of, file_identity, make_engine, parse_url, place_of, shown_url, url_to_reopen
-from .driver import DriverStatement
 from .layout import events_table, heads_table, make_or_check_tables, snapshots_table, studies_table
 from .protocol import Event
 from .storage import upgrade_tables
@@ -26,13 +26,6 @@ from .writer_lock import WriterLock
 _REOPEN = "close the study and open it again: it resumes where the journal ends"
 _RERUN = "run the search again when the server can be reached"
 _OPEN_AGAIN = "open it again with ma.Study(...)"
-_INSERT = events_table.insert(), events_table.c.keys()
-_ADVANCE = (
-    heads_table.update()
-    .where(heads_table.c.study == sa.bindparam("of"))
-    .values(events=sa.bindparam("length"), checksum=sa.bindparam("end")),
-    ("length", "end", "of"),
-)
 
 Result = TypeVar("Result")
 
@@ -62,8 +55,7 @@ class SqlJournal:
             self._lock.claim(take_over=True)
         with self._explained("open"):
             engine, patience = make_engine(self._url, write), Timeouts.of(self._url).reconnect
-        self._insert = DriverStatement(*_INSERT, engine.dialect)
-        self._advance = DriverStatement(*_ADVANCE, engine.dialect)
+        self._appender = appender_for(engine.dialect)
         self._connection = PersistentConnection(engine, self.location, patience, self._prepare)
         try:
             with self._explained("open"):
@@ -124,9 +116,7 @@ class SqlJournal:
     def _append(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
         rows = self._unwritten(connection, rows) if self._reconnected else rows
         if rows:
-            self._insert.run(connection, rows)
-            number, checksum = rows[-1][1], rows[-1][-1]
-            self._advance.run(connection, [(number + 1, checksum, self._study)])
+            self._appender.append(connection, rows)
 
     def _unwritten(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """The rows that are not in the journal yet. An attempt whose reply was lost may have written some or all of them."""

@@ -26,6 +26,7 @@ from .header import restored_strategy
 from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
 from .summary import limits_of, remaining, summary
+from .write_access import reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,14 +89,16 @@ class StudyView:
         """The recommended arm, its best step, and its reward there."""
         if not self.counts.pulls:
             raise NoResult(self._no_result())
-        if self._state is None and (stored := self._stored_recommendation()) is not None:
-            return stored
-        self._replay()
+        with reading(self.journal):
+            if self._state is None and (stored := self._stored_recommendation()) is not None:
+                return stored
+            self._replay()
         return recommend(self._state.strategy, self.counts) if self._state is not None else self._best_reward()
 
     def _stored_recommendation(self) -> Recommendation | None:
         """The recommendation that the writer stored, if nothing has happened since."""
-        saved = self.journal.recommendation()
+        with reading(self.journal):
+            saved = self.journal.recommendation()
         found = stored_recommendation(saved[1]) if saved is not None and saved[0] == self.counts.events else None
         return found if found is not None and found.arm in self.counts.arms else None
 
@@ -198,8 +201,9 @@ class StudyView:
 
         Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
         """
-        events = islice(self.journal.events(), self.counts.events)  # without those written since the study was opened
-        return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
+        with reading(self.journal):
+            events = islice(self.journal.events(), self.counts.events)  # without those written since the study was opened
+            return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
 
     def close(self) -> None:
         """Close the storage, and remove downloaded checkpoints."""
@@ -249,9 +253,11 @@ def load_study(
     strategy = restored_strategy(header, None if space is None else as_space(space))  # raises an error if it is unknown
     if strategy is not None and space is not None:  # replayed now, to check that the space is the right one
         state = StudyState(strategy, header["direction"], header["bounds"])
-        state.replay(journal)
+        with reading(journal):
+            state.replay(journal)
         return StudyView(journal, header, state.counts, state, storage_options)
     counts = Counts(header["direction"])
-    for event in journal.events():
-        counts.count(event)
+    with reading(journal):
+        for event in journal.events():
+            counts.count(event)
     return StudyView(journal, header, counts, None, storage_options)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from ..errors import StudyClosed
@@ -53,6 +53,19 @@ class WriteAccess:
     def writing(self) -> AbstractContextManager[None]:
         """Context manager during which no other object in this process can take over the lock."""
         return nullcontext() if self._shared is None else self._shared.writing()
+
+
+@contextmanager
+def reading(journal: Journal) -> Iterator[None]:
+    """Context manager around reads. An object that does not write keeps no session on a server after them.
+
+    Servers limit the number of sessions, and there may be any number of readers. The next read opens a new one.
+    """
+    try:
+        yield
+    finally:
+        if isinstance(journal, SharedJournal) and not journal.is_writer:
+            journal.release()
 
 
 def learn_from_others(state: StudyState, journal: Journal, header: Mapping[str, Any], diverged: bool) -> None:

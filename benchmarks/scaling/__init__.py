@@ -1,0 +1,1 @@
+"""How far one study scales: the costs of its process, a simulation of many workers, and the regret they cost."""
