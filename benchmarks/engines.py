@@ -97,7 +97,7 @@ class Stopwatch:
         """Note an answer of this worker, for a pull that took these seconds; True once enough were timed."""
         if self._began is None:
             self._answers[worker] += 1
-            if len(self._answers) == self._workers and min(self._answers.values()) >= WARM:
+            if len(self._answers) >= self._workers and min(self._answers.values()) >= WARM:
                 self._began = time.perf_counter()
         elif self._counted < self._pulls:
             self._counted += 1

@@ -35,7 +35,10 @@ class Slots:
             self.total -= self._sizes.pop(worker)
 
     def take(self, preferred: str | None = None) -> str | None:
-        """Take a slot of the preferred worker, or else of the one with the most free slots. None if no slot is free."""
+        """Take a slot of the preferred worker, or else of the one with the most free slots. None if no slot is free.
+
+        Among equals, it is the worker that was used last, because its processes are running already.
+        """
         worker = preferred if preferred in self._sizes and self._free(preferred) > 0 else self._freest()
         if worker is not None:
             self._change(worker, 1)
@@ -58,7 +61,7 @@ class Slots:
         while self._most > 0 and not self._by_free[self._most]:
             del self._by_free[self._most]
             self._most -= 1
-        return next(iter(self._by_free[self._most])) if self._most > 0 else None
+        return next(reversed(self._by_free[self._most])) if self._most > 0 else None
 
     def _change(self, worker: str, taken: int) -> None:
         known = worker in self._sizes
