@@ -3,7 +3,8 @@
 Utilization is the sum of the seconds of the pulls over the wall-clock time of two workers. Overhead is measured with one worker
 and pulls that take no time: the wall-clock time per pull, without the seconds of the pull and without an empty task of the same
 engine, which is sent and collected one at a time in the same round. For worker processes, the empty task is one of a
-`ProcessPoolExecutor`. Every reward is stored on SQLite before the next decision, unless "in memory" is given.
+`ProcessPoolExecutor`. Every reward is stored on SQLite before the next decision, so the overhead includes a commit, whose time
+depends on the disk. It is measured as well. `--directory /dev/shm` shows the overhead without a disk.
 
 The start of the clusters and of the processes is not counted: the clock starts once each worker has answered several times.
 Optuna runs its trials in threads (`n_jobs`). All take turns, with a new cluster each time; figures are medians over the rounds.
@@ -13,14 +14,16 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -127,7 +130,7 @@ def sleep(pull: Any) -> dict[str, float]:
     return train(pull)
 
 
-def ours(engine: Engine, function: Callable[[Any], dict[str, float]], workers: int, pulls: int) -> Stopwatch:
+def ours(engine: Engine, function: Callable[[Any], dict[str, float]], workers: int, pulls: int, place: str | None) -> Stopwatch:
     """Time our pulls."""
     watch = Stopwatch(workers, pulls)
 
@@ -135,14 +138,14 @@ def ours(engine: Engine, function: Callable[[Any], dict[str, float]], workers: i
         if watch.finished(outcome.metrics["worker"], outcome.seconds):
             study.stop()
 
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(dir=place) as directory:
         study = ma.Study(problem.mutant_ucb(), storage=f"sqlite:///{directory}/ours.db")
         study.optimize(function, callbacks=[look], progress=False, **engine.arguments(workers))
         study.close()
     return watch
 
 
-def peer(seconds: float, workers: int, trials: int, in_memory: bool) -> Stopwatch:
+def peer(seconds: float, workers: int, trials: int, in_memory: bool, place: str | None) -> Stopwatch:
     """Time Optuna's trials, whose objective sleeps for these seconds."""
     watch, lock = Stopwatch(workers, trials), threading.Lock()
     slept: dict[int, float] = {}  # by thread
@@ -159,20 +162,35 @@ def peer(seconds: float, workers: int, trials: int, in_memory: bool) -> Stopwatc
             if watch.finished(threading.get_ident(), slept[threading.get_ident()]):
                 study.stop()
 
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(dir=place) as directory:
         study = problem.random_study(None if in_memory else f"sqlite:///{directory}/optuna.db")
         study.optimize(objective, n_jobs=workers, callbacks=[look])
     return watch
 
 
 def empty_task(engine: Engine, tasks: int) -> float:
-    """Milliseconds of an empty task of the engine: the median, once it is warm."""
-    seconds = []
-    for _ in range(WARM + tasks):
-        began = time.perf_counter()
+    """Milliseconds of an empty task of the engine, once it is warm."""
+    for _ in range(WARM):
         engine.run_empty_task()
-        seconds.append(time.perf_counter() - began)
-    return 1000 * median(seconds[WARM:])
+    began = time.perf_counter()
+    for _ in range(tasks):
+        engine.run_empty_task()
+    return 1000 * (time.perf_counter() - began) / tasks
+
+
+def bare_commit(commits: int, place: str | None) -> float:
+    """Milliseconds of a durable commit of one row on SQLite, without us: how fast the disk is now."""
+    with (
+        tempfile.TemporaryDirectory(dir=place) as directory,
+        closing(sqlite3.connect(Path(directory, "bare.db"), isolation_level=None)) as connection,
+    ):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("CREATE TABLE rows (text TEXT)")
+        began = time.perf_counter()
+        for _ in range(commits):
+            connection.execute("INSERT INTO rows VALUES (?)", ("x" * 200,))
+        return 1000 * (time.perf_counter() - began) / commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,19 +202,20 @@ class Figures:
     empty: float = 0.0
 
 
-def our_figures(name: str, pulls: int) -> Figures:
+def our_figures(name: str, pulls: int, place: str | None) -> Figures:
     """Measure one of our engines."""
     with ENGINES[name]() as engine:
-        utilization = ours(engine, sleep, WORKERS, pulls).utilization
+        utilization = ours(engine, sleep, WORKERS, pulls, place).utilization
         before = empty_task(engine, pulls)
-        overhead = ours(engine, train, 1, pulls).overhead
+        overhead = ours(engine, train, 1, pulls, place).overhead
         empty = (before + empty_task(engine, pulls)) / 2
     return Figures(utilization, overhead - empty, empty)
 
 
-def peer_figures(pulls: int, in_memory: bool) -> Figures:
+def peer_figures(pulls: int, in_memory: bool, place: str | None) -> Figures:
     """Measure Optuna."""
-    return Figures(peer(SLEEP, WORKERS, pulls, in_memory).utilization, peer(0.0, 1, pulls, in_memory).overhead)
+    utilization = peer(SLEEP, WORKERS, pulls, in_memory, place).utilization
+    return Figures(utilization, peer(0.0, 1, pulls, in_memory, place).overhead)
 
 
 def typical(rounds: list[Figures]) -> Figures:
@@ -210,17 +229,20 @@ def main() -> None:
     arguments.add_argument("--pulls", type=int, help="pulls or trials that are timed (default 100; 40 with --quick)")
     arguments.add_argument("--rounds", type=int, help="how often each is measured (default 5; 2 with --quick)")
     arguments.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES), help="default: all")
+    arguments.add_argument("--directory", help="where the files go; a temporary directory by default")
     options = arguments.parse_args()
     pulls = options.pulls or (40 if options.quick else 100)
     rounds = options.rounds or (2 if options.quick else 5)
     measured: dict[str, list[Figures]] = {name: [] for name in options.engines}
     stored: list[Figures] = []
     in_memory: list[Figures] = []
+    commits: list[float] = []
     for _ in range(rounds):
         for name, figures in measured.items():
-            figures.append(our_figures(name, pulls))
-        stored.append(peer_figures(pulls, in_memory=False))
-        in_memory.append(peer_figures(pulls, in_memory=True))
+            figures.append(our_figures(name, pulls, options.directory))
+            commits.append(bare_commit(pulls, options.directory))
+        stored.append(peer_figures(pulls, in_memory=False, place=options.directory))
+        in_memory.append(peer_figures(pulls, in_memory=True, place=options.directory))
     found, sqlite, memory = {name: typical(figures) for name, figures in measured.items()}, typical(stored), typical(in_memory)
     show(
         f"{WORKERS} workers, {SLEEP * 1000:g} ms a pull, {pulls} pulls",
@@ -246,6 +268,7 @@ def main() -> None:
                 for name, figures in found.items()
             ),
             Row("overhead per trial, in memory", peer=f"{memory.overhead:.2f} ms"),
+            Row("a commit on SQLite, which the overhead includes", f"{median(commits):.2f} ms"),
         ],
         rounds,
     )

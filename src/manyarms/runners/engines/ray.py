@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import pickle
 import queue
 import threading
 import time
@@ -12,6 +13,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import cloudpickle
 
 from ... import checks
 from ...core import Outcome
@@ -116,19 +119,12 @@ class RayRunner:
             raise WorkerError(refused[0])
 
     def submit(self, task: Task) -> None:
-        setup, node = self._started, self._nodes.get(task.pull.arm.id)
-        options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
-        if node is not None and self._n_nodes > 1:  # with one node, it would only keep Ray from using the same worker again
-            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
-        reference = self._remote.options(**options).remote(setup.key, [self._sent], task)
-        answer = reference.future()
-        self._flight[answer] = task, reference
-        answer.add_done_callback(self._done.put)
+        self._send(task)
 
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
-            outcomes = [self._outcome(answer) for answer in self._ended() if answer in self._flight]
+            outcomes = [outcome for answer in self._ended() if (outcome := self._outcome(answer)) is not None]
             self._look()
             if outcomes or self.workers > size:
                 return outcomes
@@ -198,6 +194,19 @@ class RayRunner:
             raise WorkerError("the runner is closed: start it again with a function")
         return self._setup
 
+    def _send(self, task: Task, with_setup: bool = False) -> None:
+        setup, node = self._started, self._nodes.get(task.pull.arm.id)
+        options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
+        if node is not None and self._n_nodes > 1:  # with one node, it would only keep Ray from using the same worker again
+            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
+        # Ray counts references, and takes longer for objects than for bytes.
+        reference = self._remote.options(**options).remote(
+            setup.key, [self._sent] if with_setup else None, cloudpickle.dumps(task)
+        )
+        answer = reference.future()
+        self._flight[answer] = task, reference
+        answer.add_done_callback(self._done.put)
+
     def _ended(self) -> list[Future[Any]]:
         """The answers that have arrived. Waits for one, but not for long."""
         ended = []
@@ -207,10 +216,13 @@ class RayRunner:
                 ended.append(self._done.get_nowait())
         return ended
 
-    def _outcome(self, answer: Future[Any]) -> Outcome:
+    def _outcome(self, answer: Future[Any]) -> Outcome | None:
+        """The outcome of a task; None if it is not known yet, or if nobody waits for it."""
+        if answer not in self._flight:
+            return None
         task, _ = self._flight.pop(answer)
         try:
-            outcome, node = answer.result()
+            result = answer.result()
         except RayTaskError as error:
             if isinstance(error.cause, WorkerError):
                 raise error.cause from error
@@ -219,22 +231,28 @@ class RayRunner:
             _log.info("a Ray worker was lost (%s); the pull of arm %d runs again", type(error).__name__, task.pull.arm.id)
             reason = f"its worker was lost {task.losses + 1} times ({type(error).__name__}; often: out of memory)"
             return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
-        self._nodes[task.pull.arm.id] = node
-        return outcome  # type: ignore[no-any-return]
+        if result is None:  # a worker that has not run a pull of this search before
+            self._send(task, with_setup=True)
+            return None
+        outcome, self._nodes[task.pull.arm.id] = result
+        return pickle.loads(outcome)  # type: ignore[no-any-return]
 
 
-def _run(key: str, setup: list[Any], task: Task) -> tuple[Outcome, str]:
-    """Run a pull, in a Ray worker. Returns also the node.
+def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | None:
+    """Run a pull, in a Ray worker. Returns the outcome and the node, or None if the worker needs the setup first.
 
     Args:
         key: Identifies the search.
-        setup: A list with the reference to the setup, which is loaded only once per worker.
-        task: The pull.
+        setup: A list with the reference to the setup, if this may be the first pull of the search in this worker.
+        task: The pull, pickled.
     """
     with _mutex:
         host = _hosts.get(key)
         if host is None:
+            if setup is None:
+                return None
             for old in list(_hosts):  # Ray uses a worker again for the next search
                 _hosts.pop(old).close()
             host = _hosts[key] = Host(ray.get(setup[0]))
-    return host.run(task), ray.get_runtime_context().get_node_id()
+    outcome = host.run(pickle.loads(task))
+    return cloudpickle.dumps(outcome), ray.get_runtime_context().get_node_id()
