@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
@@ -11,6 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import CancelledError
+from concurrent.futures import Future as Answer
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -26,6 +28,7 @@ from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..task import Task
 from .host import Host, Setup, differences, refusal
+from .slots import Slots
 
 try:
     from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
@@ -84,18 +87,19 @@ class DaskRunner:
         self._patience, self._security, self._clock = patience, security, clock
         self._setup: Setup | None = None
         self._place: tuple[Location, str | None] | None = None
-        self._nodes: dict[str, _Node] = {}
+        self._hosts: dict[str, str] = {}  # by address of a worker: the id of its host
+        self._slots = Slots()  # of the same workers
         self._looked = -math.inf
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
-        self._flight: dict[Future, tuple[Task, str]] = {}  # with the address of the worker
+        self._flight: dict[Answer[Any], _Flight] = {}
+        self._spent: list[Future] = []  # ended, but not released yet
         self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
-        self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Answer[Any]] = queue.SimpleQueue()
         self._numbers = count()
 
     @property
     def workers(self) -> int:
-        slots = sum(node.slots for node in self._nodes.values())
-        return max(1, slots if self._limit is None else self._limit)
+        return max(1, self._slots.total if self._limit is None else self._limit)
 
     def __repr__(self) -> str:
         return f"DaskRunner({self._where}, workers={'all' if self._limit is None else self._limit})"
@@ -118,11 +122,12 @@ class DaskRunner:
             directory: The directory of checkpoints, which all workers must be able to read.
             owner: The content of its owner file.
         """
-        self._place, self._nodes = (directory, owner), {}
+        self._place = directory, owner
+        self._forget_workers()
         deadline = self._clock() + self._patience
         while True:
             refused = self._look(at_once=True)
-            if self._nodes:
+            if self._hosts:
                 return
             if refused:
                 raise WorkerError(refused[0])
@@ -137,7 +142,7 @@ class DaskRunner:
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
-            outcomes = [outcome for future in self._ended() if (outcome := self._outcome(future)) is not None]
+            outcomes = [outcome for answer in self._ended() if (outcome := self._outcome(answer)) is not None]
             self._look()
             self._assign()
             if outcomes or self.workers > size:
@@ -148,14 +153,17 @@ class DaskRunner:
 
     def close(self) -> None:
         client, setup = self._client, self._setup
-        futures, self._flight = list(self._flight), {}
+        flight, self._flight = self._flight, {}
+        self._hosts, self._slots, self._holders, self._done = {}, Slots(), {}, queue.SimpleQueue()
         self._waiting.clear()
-        self._nodes, self._holders, self._done = {}, {}, queue.SimpleQueue()
+        self._release()
         if client is None or setup is None:
             return
         self._setup = None
         with suppress(Exception):  # the scheduler may be gone
-            client.cancel(futures, force=True)
+            client.cancel([running.future for running in flight.values()], force=True)
+            for answer in flight:
+                answer.cancel()
             client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
         if self._address is not None:
             self._client = None
@@ -193,12 +201,13 @@ class DaskRunner:
         """Note which workers have joined and left. Returns why workers that joined cannot be used."""
         if not at_once and self._clock() < self._looked + _LOOK:
             return []
+        self._release()
         sizes = self._sizes()
         self._looked = self._clock()
-        for address in [address for address in self._nodes if address not in sizes]:
-            del self._nodes[address]
+        for address in [address for address in self._hosts if address not in sizes]:
+            self._forget(address)
             _log.info("Dask worker %s has left", address)
-        new = [address for address in sizes if address not in self._nodes]
+        new = [address for address in sizes if address not in self._hosts]
         return self._greet(new) if new else []
 
     def _greet(self, addresses: Collection[str]) -> list[str]:
@@ -221,17 +230,26 @@ class DaskRunner:
                 continue  # it has left again
             if isinstance(answer, BaseException):
                 answer = {"refusal": f"the Dask worker {address} cannot run pulls: {type(answer).__name__}: {answer}"}
-            node = _Node(answer.get("host", ""), self._needs.fitting(answer.get("threads", 0), answer.get("resources", {})))
-            reason = answer["refusal"] or (None if node.slots else self._needs.shortage(address))
+            slots = self._needs.fitting(answer.get("threads", 0), answer.get("resources", {}))
+            reason = answer["refusal"] or (None if slots else self._needs.shortage(address))
             if reason is not None:
                 refused.append(reason)
-                node = _Node("", 0)
-            self._nodes[address] = node
-        if all(not node.slots for node in self._nodes.values()):
-            self._nodes = {}  # ask again, because there is nobody else
+            self._hosts[address] = answer.get("host", "")
+            self._slots.add(address, slots if reason is None else 0)
+        if not self._slots.total:
+            self._forget_workers()  # ask again, because there is nobody else
         elif refused:
             warnings.warn(f"{len(refused)} Dask workers are not used: {refused[0]}", ManyarmsWarning, stacklevel=2)
         return refused
+
+    def _forget(self, address: str) -> None:
+        """Use a worker no more, unless it is greeted again."""
+        self._hosts.pop(address, None)
+        self._slots.remove(address)
+
+    def _forget_workers(self) -> None:
+        self._hosts = {}
+        self._slots.clear()
 
     def _sizes(self) -> dict[str, int]:
         """The number of threads of each worker. If the scheduler was lost, waits for it to come back."""
@@ -268,25 +286,18 @@ class DaskRunner:
 
     def _assign(self) -> None:
         """Send waiting tasks to free workers: each to the worker that ran the last pull of its arm, if that is free."""
-        free = {address: node.slots for address, node in self._nodes.items()}
-        for _, address in self._flight.values():
-            free[address] = free.get(address, 0) - 1
         while self._waiting:
-            task = self._waiting[0]
-            holder = self._holders.get(task.pull.arm.id, "")
-            address = holder if free.get(holder, 0) > 0 else max(free, key=lambda name: free[name], default="")
-            if free.get(address, 0) <= 0:
+            address = self._slots.take(self._holders.get(self._waiting[0].pull.arm.id))
+            if address is None:
                 return
-            self._waiting.popleft()
-            free[address] -= 1
-            self._send(task, address)
+            self._send(self._waiting.popleft(), address)
 
     def _send(self, task: Task, address: str) -> None:
         setup, client = self._started
         future = client.submit(
             _run,
             setup.key,
-            self._nodes[address].host,
+            self._hosts[address],
             task,
             key=f"manyarms-{setup.key}-{next(self._numbers)}",
             workers=[address],
@@ -295,11 +306,23 @@ class DaskRunner:
             retries=0,
             pure=False,
         )
-        self._flight[future] = task, address
-        future.add_done_callback(self._done.put)
+        # Dask's thread fetches the answer as soon as it is there, together with those of other workers.
+        fetching = client.gather(future, asynchronous=True)
+        answer = asyncio.run_coroutine_threadsafe(fetching, client.loop.asyncio_loop)
+        self._flight[answer] = _Flight(task, address, future)
+        answer.add_done_callback(self._done.put)
 
-    def _ended(self) -> list[Future]:
-        """The tasks that have ended. Waits for one, but not for long."""
+    def _release(self) -> None:
+        """Let Dask forget tasks that have ended.
+
+        This is done about once a second: Dask sends one message every 10 ms, so a release would delay the next pull.
+        """
+        for future in self._spent:
+            future.release()
+        self._spent = []
+
+    def _ended(self) -> list[Answer[Any]]:
+        """The answers that have arrived. Waits for one, but not for long."""
         ended = []
         with suppress(queue.Empty):
             ended.append(self._done.get(timeout=_LOOK))
@@ -307,23 +330,24 @@ class DaskRunner:
                 ended.append(self._done.get_nowait())
         return ended
 
-    def _outcome(self, future: Future) -> Outcome | None:
+    def _outcome(self, answer: Answer[Any]) -> Outcome | None:
         """The outcome of a task; None if nobody waits for it."""
-        if future not in self._flight:
+        if answer not in self._flight:
             return None
-        task, address = self._flight.pop(future)
+        running = self._flight.pop(answer)
+        task, address = running.task, running.address
+        self._slots.give_back(address)
+        self._spent.append(running.future)
         try:
-            answer = future.result(timeout=_PATIENCE)
+            outcome = answer.result()
         except WorkerError:
             raise
         except Exception as error:
-            answer = _read_error(error, address)
-        finally:
-            future.release()
-        if isinstance(answer, Outcome):
+            outcome = _read_error(error, address)
+        if isinstance(outcome, Outcome):
             self._holders[task.pull.arm.id] = address
-            return answer
-        self._nodes.pop(address, None)  # greet it again, if it is still there
+            return outcome
+        self._forget(address)  # greet it again, if it is still there
         self._looked = -math.inf
         _log.info("Dask worker %s was lost; the pull of arm %d runs again", address, task.pull.arm.id)
         reason = f"its worker was lost {task.losses + 1} times (often: out of memory)"
@@ -331,11 +355,12 @@ class DaskRunner:
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """A Dask worker: the id of its host, and how many pulls it runs at once."""
+class _Flight:
+    """A task that runs: on which worker, and its future."""
 
-    host: str
-    slots: int
+    task: Task
+    address: str
+    future: Future
 
 
 @dataclass(frozen=True, slots=True)

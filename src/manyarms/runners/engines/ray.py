@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import logging
 import math
+import pickle
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from typing import Any
+
+import cloudpickle
 
 from ... import checks
 from ...checkpoints.remote import Location
@@ -66,9 +72,11 @@ class RayRunner:
         self._own = False  # whether this object connected to Ray, and disconnects
         self._setup: Setup | None = None
         self._sent: Any = None  # the setup in Ray's object store
-        self._flight: dict[Any, Task] = {}  # by object reference
+        self._remote: Any = None  # the function that runs a pull; made once, because Ray sends each new one to all workers
+        self._flight: dict[Future[Any], tuple[Task, Any]] = {}  # with the object reference
+        self._done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._nodes: dict[int, str] = {}  # by arm: the node that ran its last pull
-        self._slots, self._looked = 1, -math.inf
+        self._slots, self._n_nodes, self._looked = 1, 1, -math.inf
 
     @property
     def workers(self) -> int:
@@ -85,6 +93,7 @@ class RayRunner:
         setup = Setup(pickled(function), self._pull_timeout, max(1, int(self._cpus)))
         self._connect()
         self._setup, self._sent = setup, ray.put(setup)
+        self._remote = ray.remote(num_cpus=self._cpus, num_gpus=self._gpus, max_retries=0)(_run)
         self._look(at_once=True)
 
     def check_access(self, directory: Location, owner: str | None) -> None:
@@ -110,17 +119,12 @@ class RayRunner:
             raise WorkerError(refused[0])
 
     def submit(self, task: Task) -> None:
-        setup, node = self._started, self._nodes.get(task.pull.arm.id)
-        options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
-        if node is not None:
-            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
-        reference = self._remote.options(**options).remote(setup.key, [self._sent], task)
-        self._flight[reference] = task
+        self._send(task)
 
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
-            outcomes = [self._outcome(reference) for reference in self._ended()]
+            outcomes = [outcome for answer in self._ended() if (outcome := self._outcome(answer)) is not None]
             self._look()
             if outcomes or self.workers > size:
                 return outcomes
@@ -129,10 +133,11 @@ class RayRunner:
         return self._clock()
 
     def close(self) -> None:
-        references, self._flight = list(self._flight), {}
+        references, self._flight = [reference for _, reference in self._flight.values()], {}
+        self._done = queue.SimpleQueue()
         if self._setup is None:
             return
-        self._setup = self._sent = None
+        self._setup = self._sent = self._remote = None
         if ray.is_initialized():
             for reference in references:
                 ray.cancel(reference, force=True)  # ends its worker, and with it the child process
@@ -165,13 +170,14 @@ class RayRunner:
         return [node["NodeID"] for node in ray.nodes() if node["Alive"]]
 
     def _look(self, at_once: bool = False) -> None:
-        """Count the pulls that fit on the cluster."""
-        if self._limit is not None or (not at_once and self._clock() < self._looked + _LOOK):
+        """Count the nodes, and the pulls that fit on the cluster."""
+        if not at_once and self._clock() < self._looked + _LOOK:
             return
         self._looked = self._clock()
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        self._n_nodes = len(nodes)
         slots = max(1, sum(self._fitting(resources) for resources in nodes))
-        if slots != self._slots and not at_once:
+        if slots != self._slots and self._limit is None and not at_once:
             _log.info("the Ray cluster now runs %d pulls at once", slots)
         self._slots = slots
 
@@ -188,46 +194,65 @@ class RayRunner:
             raise WorkerError("the runner is closed: start it again with a function")
         return self._setup
 
-    @property
-    def _remote(self) -> Any:
-        return ray.remote(num_cpus=self._cpus, num_gpus=self._gpus, max_retries=0)(_run)
+    def _send(self, task: Task, with_setup: bool = False) -> None:
+        setup, node = self._started, self._nodes.get(task.pull.arm.id)
+        options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
+        if node is not None and self._n_nodes > 1:  # with one node, it would only keep Ray from using the same worker again
+            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
+        # Ray counts references, and takes longer for objects than for bytes.
+        reference = self._remote.options(**options).remote(
+            setup.key, [self._sent] if with_setup else None, cloudpickle.dumps(task)
+        )
+        answer = reference.future()
+        self._flight[answer] = task, reference
+        answer.add_done_callback(self._done.put)
 
-    def _ended(self) -> list[Any]:
-        """The tasks that have ended. Waits for one, but not for long."""
-        running = list(self._flight)
-        ended, _ = ray.wait(running, timeout=_LOOK)
-        if ended:
-            ended, _ = ray.wait(running, num_returns=len(running), timeout=0)
-        return list(ended)
+    def _ended(self) -> list[Future[Any]]:
+        """The answers that have arrived. Waits for one, but not for long."""
+        ended = []
+        with suppress(queue.Empty):
+            ended.append(self._done.get(timeout=_LOOK))
+            while True:
+                ended.append(self._done.get_nowait())
+        return ended
 
-    def _outcome(self, reference: Any) -> Outcome:
-        task = self._flight.pop(reference)
+    def _outcome(self, answer: Future[Any]) -> Outcome | None:
+        """The outcome of a task; None if it is not known yet, or if nobody waits for it."""
+        if answer not in self._flight:
+            return None
+        task, _ = self._flight.pop(answer)
         try:
-            outcome, node = ray.get(reference)
+            result = answer.result()
         except RayTaskError as error:
             if isinstance(error.cause, WorkerError):
                 raise error.cause from error
             raise WorkerError(f"a Ray worker cannot run pulls: {error.cause!r}") from error
-        except RayError as error:  # the worker or its node was lost
+        except (RayError, CancelledError) as error:  # the worker or its node was lost
             _log.info("a Ray worker was lost (%s); the pull of arm %d runs again", type(error).__name__, task.pull.arm.id)
             reason = f"its worker was lost {task.losses + 1} times ({type(error).__name__}; often: out of memory)"
             return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
-        self._nodes[task.pull.arm.id] = node
-        return outcome  # type: ignore[no-any-return]
+        if result is None:  # a worker that has not run a pull of this search before
+            self._send(task, with_setup=True)
+            return None
+        outcome, self._nodes[task.pull.arm.id] = result
+        return pickle.loads(outcome)  # type: ignore[no-any-return]
 
 
-def _run(key: str, setup: list[Any], task: Task) -> tuple[Outcome, str]:
-    """Run a pull, in a Ray worker. Returns also the node.
+def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | None:
+    """Run a pull, in a Ray worker. Returns the outcome and the node, or None if the worker needs the setup first.
 
     Args:
         key: Identifies the search.
-        setup: A list with the reference to the setup, which is loaded only once per worker.
-        task: The pull.
+        setup: A list with the reference to the setup, if this may be the first pull of the search in this worker.
+        task: The pull, pickled.
     """
     with _mutex:
         host = _hosts.get(key)
         if host is None:
+            if setup is None:
+                return None
             for old in list(_hosts):  # Ray uses a worker again for the next search
                 _hosts.pop(old).close()
             host = _hosts[key] = Host(ray.get(setup[0]))
-    return host.run(task), ray.get_runtime_context().get_node_id()
+    outcome = host.run(pickle.loads(task))
+    return cloudpickle.dumps(outcome), ray.get_runtime_context().get_node_id()

@@ -1,0 +1,79 @@
+"""Counts how many more pulls each worker of a cluster can run."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+
+class Slots:
+    """The slots of the workers of a cluster. Every operation takes the same time for any number of workers.
+
+    Workers are known by name. A worker that leaves and comes back still has the pulls that have not been returned.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._sizes: dict[str, int] = {}
+        self._taken: Counter[str] = Counter()
+        self._by_free: defaultdict[int, dict[str, None]] = defaultdict(dict)  # workers by the number of their free slots
+        self._most = 0  # no worker has more free slots than this
+
+    def __contains__(self, worker: str) -> bool:
+        return worker in self._sizes
+
+    def add(self, worker: str, size: int) -> None:
+        """Add a worker with this number of slots."""
+        self.remove(worker)
+        self._sizes[worker] = size
+        self.total += size
+        self._insert(worker)
+
+    def remove(self, worker: str) -> None:
+        """Remove a worker, if it is there."""
+        if worker in self._sizes:
+            del self._by_free[self._free(worker)][worker]
+            self.total -= self._sizes.pop(worker)
+
+    def take(self, preferred: str | None = None) -> str | None:
+        """Take a slot of the preferred worker, or else of the one with the most free slots. None if no slot is free.
+
+        Among equals, it is the worker that was used last, because its processes are running already.
+        """
+        worker = preferred if preferred in self._sizes and self._free(preferred) > 0 else self._freest()
+        if worker is not None:
+            self._change(worker, 1)
+        return worker
+
+    def give_back(self, worker: str) -> None:
+        """Return a slot that was taken, also of a worker that has left."""
+        self._change(worker, -1)
+
+    def clear(self) -> None:
+        """Remove all workers, but remember which slots are taken."""
+        self._sizes.clear()
+        self._by_free.clear()
+        self.total = self._most = 0
+
+    def _free(self, worker: str) -> int:
+        return self._sizes[worker] - self._taken[worker]
+
+    def _freest(self) -> str | None:
+        while self._most > 0 and not self._by_free[self._most]:
+            del self._by_free[self._most]
+            self._most -= 1
+        return next(reversed(self._by_free[self._most])) if self._most > 0 else None
+
+    def _change(self, worker: str, taken: int) -> None:
+        known = worker in self._sizes
+        if known:
+            del self._by_free[self._free(worker)][worker]
+        self._taken[worker] += taken
+        if not self._taken[worker]:
+            del self._taken[worker]
+        if known:
+            self._insert(worker)
+
+    def _insert(self, worker: str) -> None:
+        free = self._free(worker)
+        self._by_free[free][worker] = None
+        self._most = max(self._most, free)
