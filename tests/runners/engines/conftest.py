@@ -11,7 +11,7 @@ def dask_cluster():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=3, threads_per_worker=1, dashboard_address=None, resources={"GPU": 1}, silence_logs=logging.CRITICAL
+        n_workers=3, threads_per_worker=1, dashboard_address="127.0.0.1:0", resources={"GPU": 1}, silence_logs=logging.CRITICAL
     ) as cluster:
         yield cluster
 

@@ -6,11 +6,13 @@ import logging
 import math
 import os
 import queue
+import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import CancelledError
+from concurrent.futures import Future as Answer
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -38,6 +40,9 @@ except ImportError:
 _LOOK = 1.0  # seconds between checks whether workers have joined or left
 _CONNECT = 30.0  # seconds to wait for the scheduler at the start
 _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the first worker
+STATUS_ADDRESS = "127.0.0.1:0"
+"""Where a scheduler shows its state. Only this machine can read it, and two schedulers do not compete for the usual port."""
+
 _MOVED = "moved"
 _RERUN = "run the search again when there is a cluster; it resumes"
 _log = logging.getLogger("manyarms")
@@ -83,6 +88,7 @@ class DaskRunner:
         self._place: tuple[Path, str | None] | None = None
         self._nodes: dict[str, _Node] = {}
         self._looked = -math.inf
+        self._greeting: Answer[dict[str, Any]] | None = None  # what new workers answer, in another thread
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
         self._flight: dict[Future, tuple[Task, str]] = {}  # with the address of the worker
         self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
@@ -115,7 +121,7 @@ class DaskRunner:
             directory: The directory of checkpoints, which all workers must be able to read.
             owner: The content of its owner file.
         """
-        self._place, self._nodes = (directory, owner), {}
+        self._place, self._nodes, self._greeting = (directory, owner), {}, None
         deadline = self._clock() + self._patience
         while True:
             refused = self._look(at_once=True)
@@ -148,6 +154,7 @@ class DaskRunner:
         futures, self._flight = list(self._flight), {}
         self._waiting.clear()
         self._nodes, self._holders, self._done = {}, {}, queue.SimpleQueue()
+        self._greeting = None
         if client is None or setup is None:
             return
         self._setup = None
@@ -174,7 +181,8 @@ class DaskRunner:
                 n_workers=1,
                 threads_per_worker=self._limit or os.cpu_count() or 1,
                 processes=False,  # pulls run in child processes anyway
-                dashboard_address=None,
+                dashboard_address=STATUS_ADDRESS,
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             )
         try:
@@ -185,7 +193,12 @@ class DaskRunner:
             raise WorkerError(f"the Dask scheduler at {self._where} cannot be reached: {error}") from error
 
     def _look(self, at_once: bool = False) -> list[str]:
-        """Note which workers have joined and left. Returns why workers that joined cannot be used."""
+        """Note which workers have joined and left. Returns why workers that joined cannot be used.
+
+        Args:
+            at_once: Whether to look even if that was done a moment ago, and to wait for the answers of new workers. A worker
+                that cannot be reached may take minutes to answer, which must not delay the others.
+        """
         if not at_once and self._clock() < self._looked + _LOOK:
             return []
         sizes = self._sizes()
@@ -193,23 +206,43 @@ class DaskRunner:
         for address in [address for address in self._nodes if address not in sizes]:
             del self._nodes[address]
             _log.info("Dask worker %s has left", address)
-        new = [address for address in sizes if address not in self._nodes]
-        return self._greet(new) if new else []
+        if self._greeting is None and (new := [address for address in sizes if address not in self._nodes]):
+            self._greeting = self._greeted(new)
+        if self._greeting is None or not (at_once or self._greeting.done()):
+            return []
+        greeting, self._greeting = self._greeting, None
+        try:
+            answers = greeting.result()
+        except (OSError, TimeoutError, CancelledError) as error:  # the scheduler was lost, or the client was closed
+            _log.debug("new Dask workers cannot be asked: %s", error)
+            return []
+        return self._use({address: answer for address, answer in answers.items() if address in sizes})
 
-    def _greet(self, addresses: Collection[str]) -> list[str]:
-        """Ask new workers whether they can run pulls. Those that cannot are not used, and the reasons are returned."""
+    def _greeted(self, addresses: Collection[str]) -> Answer[dict[str, Any]]:
+        """Ask new workers, in another thread, whether they can run pulls."""
         setup, client = self._started
         directory, owner = self._place or (None, None)
+        arguments = setup.key, setup.versions, directory, owner
+        answer: Answer[dict[str, Any]] = Answer()
 
         def greet() -> dict[str, Any]:
-            return dict(
-                client.run(_greeting, setup.key, setup.versions, directory, owner, workers=list(addresses), on_error="return")
-            )
+            return dict(client.run(_greeting, *arguments, workers=list(addresses), on_error="return"))
 
-        answers = greet()
-        if any(answer is None for answer in answers.values()):  # of a new scheduler
-            client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
-            answers = greet()
+        def ask() -> None:
+            try:
+                answers = greet()
+                if any(answer is None for answer in answers.values()):  # of a new scheduler
+                    client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
+                    answers = greet()
+                answer.set_result(answers)
+            except BaseException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=ask, name="manyarms-greeting", daemon=True).start()
+        return answer
+
+    def _use(self, answers: Mapping[str, Any]) -> list[str]:
+        """Use the workers that can run pulls. The reasons of those that cannot are returned."""
         refused = []
         for address, answer in answers.items():
             if answer is None or isinstance(answer, OSError):

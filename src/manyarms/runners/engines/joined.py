@@ -17,7 +17,7 @@ from ...errors import WorkerError
 from ..execute import Function
 from ..pickling import check_picklable
 from ..task import Task
-from .dask import DaskRunner
+from .dask import STATUS_ADDRESS, DaskRunner
 
 try:
     import dask.config
@@ -149,7 +149,8 @@ class LeadingRunner:
             protocol="tls://",
             security=security,
             resources=_resources(self._size, self._resources),
-            dashboard_address=None,
+            dashboard_address=STATUS_ADDRESS,
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         )
         self._client = Client(self._cluster, security=security, set_as_default=False)
@@ -187,6 +188,7 @@ async def _serve(leader: Leader, workers: int, resources: Mapping[str, float] | 
         host=host,
         security=leader.security,
         dashboard=False,
+        dashboard_address=STATUS_ADDRESS,
         death_timeout=_CONNECT,
         silence_logs=logging.CRITICAL,
     )
