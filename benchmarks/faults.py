@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -49,6 +50,13 @@ def train(pull: Any) -> float:
     """The chain of hashes of the tests, in about a tenth of a second."""
     time.sleep(0.05 + int(chained.digest(pull.config, pull.start)[:4], 16) / 65536 * 0.1)
     return chained.train(pull)
+
+
+def strategy(budget: int, deterministic: bool) -> Any:
+    """A strategy that spends exactly its budget; for a deterministic search one whose arms also inherit states."""
+    if deterministic:
+        return chained.strategy(budget)
+    return ma.InfiniteUCBE(chained.SPACE, budget=budget, max_steps=6, seed=5)
 
 
 class Faults:
@@ -102,7 +110,7 @@ def under_faults(
     causing = Faults(faults, rng)
     began = time.monotonic()
     try:
-        with ma.Study(chained.strategy(budget), storage=url, name=name, checkpoints=str(checkpoints)) as study:
+        with ma.Study(strategy(budget, deterministic), storage=url, name=name, checkpoints=str(checkpoints)) as study:
             study.optimize(
                 train,
                 runner=where,
@@ -111,6 +119,8 @@ def under_faults(
                 progress=False,
                 callbacks=[causing],
             )
+            if "chain" not in study.best_model():
+                score.failures.append("the best model is not the one that was saved")
     except Exception as error:
         traceback.print_exc()
         score.failures.append(f"{type(error).__name__}: {error}")
@@ -120,12 +130,14 @@ def under_faults(
     print(f"  {name}: {', '.join(causing.done)}; {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     if len(causing.done) < len(faults):
         score.failures.append(f"only {len(causing.done)} of {len(faults)} faults came before the end of the search")
-    if not score.failures or causing.done:
+    if not deterministic:
         score.failures += problems(url, name, budget, checkpoints)
-    if deterministic:
+    else:
         reference = f"{name}-undisturbed"
-        with ma.Study(chained.strategy(budget), storage=url, name=reference, checkpoints=str(directory / reference)) as study:
+        with ma.Study(strategy(budget, True), storage=url, name=reference, checkpoints=str(directory / reference)) as study:
             study.optimize(chained.train, workers=WORKERS, deterministic=True, progress=False)
+            steps = study.counts.steps
+        score.failures += problems(url, name, steps, checkpoints)
         if decisions(url, name) != decisions(url, reference):
             score.failures.append("the decisions differ from those of an undisturbed search")
     return score
@@ -190,6 +202,7 @@ def main() -> None:
     options = arguments.parse_args()
     kills = options.kills if options.kills is not None else QUICK_KILLS if options.quick else KILLS
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that what was started is ended
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     table, failed = Table("search", "faults", "failures"), 0
     with tempfile.TemporaryDirectory(prefix="manyarms-faults-") as directory:

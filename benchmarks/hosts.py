@@ -53,16 +53,14 @@ def train(pull):
     time.sleep(0.2)
     return chained.train(pull)
 
-def strategy(space, budget, max_steps, seed):
-    return chained.strategy(budget)
-
 def show(study, outcome):
     print("leads", flush=True)
 
 study = ma.tune(
-    train, chained.SPACE, budget=BUDGET, max_steps=6, strategy=strategy, seed=5, storage=sys.argv[1], name=sys.argv[2],
+    train, chained.SPACE, budget=BUDGET, max_steps=6, strategy=ma.InfiniteUCBE, seed=5, storage=sys.argv[1], name=sys.argv[2],
     checkpoints=sys.argv[3], join=True, workers=1, progress=False, callbacks=[show],
 )
+assert "chain" in study.best_model()
 print("steps", study.counts.steps, flush=True)
 study.close()
 """
@@ -251,6 +249,7 @@ def main() -> None:
     if os.geteuid() or shutil.which("ip") is None:
         sys.exit("This benchmark needs root and the command `ip` (package iproute2), to make network namespaces.")
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that what was made is removed
     table, failed = Table("search", "attempts", "failures"), 0
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="manyarms-hosts-")))

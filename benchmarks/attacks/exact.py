@@ -31,12 +31,6 @@ def problems(storage: str, name: str, budget: int, directory: Path) -> Iterator[
         if failed:
             yield f"{len(failed)} pulls failed, such as: {failed[0]}"
         needed = study.counts.needed()
-        try:
-            model = study.best_model()
-            if not isinstance(model, dict) or "chain" not in model:
-                yield f"the best model is {model!r:.80}"
-        except ma.ManyarmsError as error:
-            yield f"the best model cannot be loaded: {error}"
     left = {path.name for place in directory.iterdir() for path in place.iterdir()} - needed - {"owner.json"}
     if left:
         yield f"{len(left)} files are left over, such as {min(left)}"

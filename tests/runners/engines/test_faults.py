@@ -15,14 +15,18 @@ from manyarms.errors import WorkerError
 from manyarms.runners.loop import MOST_LOSSES
 from manyarms.study.verify import audit
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* mutants crowd out training")
 ENGINES = ["dask client", "ray"]
 
 
+def strategy(budget):
+    """A strategy whose pulls continue from checkpoints, and that spends exactly its budget."""
+    return ma.InfiniteUCBE(chained.SPACE, budget=budget, max_steps=6, seed=5)
+
+
 def search(tmp_path, function, runner, name="study", budget=40, **options):
-    """The finished study, after all checks that hold for every study."""
+    """The storage of a finished study, after all checks that hold for every study."""
     storage = f"sqlite:///{tmp_path}/{name}.db"
-    study = ma.Study(chained.strategy(budget), storage=storage, name=name)
+    study = ma.Study(strategy(budget), storage=storage, name=name)
     study.optimize(function, runner=runner, progress=False, **options)
     study.close()
     check_exact(storage, name, budget)
@@ -128,7 +132,7 @@ def test_closing_ends_the_processes_of_running_pulls(engine, tmp_path):
         signal.pause()
 
     runner = engine(2)
-    study = ma.Study(chained.strategy(20), storage=f"sqlite:///{tmp_path}/study.db")
+    study = ma.Study(strategy(20), storage=f"sqlite:///{tmp_path}/study.db")
 
     def stop(study, outcome):
         if study.counts.pulls == 2:
@@ -210,13 +214,13 @@ def test_a_lost_scheduler_ends_the_search_with_one_error_and_it_resumes(tmp_path
         cluster.close()
 
     address = cluster.scheduler_address.removeprefix("tcp://")
-    with ma.Study(chained.strategy(40), storage=storage) as study:
+    with ma.Study(strategy(40), storage=storage) as study:
         with pytest.raises(WorkerError, match="was lost .*: run the search again"):
             study.optimize(chained.train, runner=DaskRunner(f"dask://{address}", patience=2), callbacks=[end], progress=False)
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as another,
         Client(another, set_as_default=False) as client,
-        ma.Study(chained.strategy(40), storage=storage) as study,
+        ma.Study(strategy(40), storage=storage) as study,
     ):
         study.optimize(chained.train, runner=client, progress=False)
     check_exact(storage, "study", 40)

@@ -43,6 +43,7 @@ _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the 
 STATUS_ADDRESS = "127.0.0.1:0"
 """Where a scheduler shows its state. Only this machine can read it, and two schedulers do not compete for the usual port."""
 
+_FETCH = 30.0  # seconds to wait for the outcome of a task that has ended; then its worker counts as lost
 _MOVED = "moved"
 _RERUN = "run the search again when there is a cluster; it resumes"
 _log = logging.getLogger("manyarms")
@@ -206,6 +207,7 @@ class DaskRunner:
         for address in [address for address in self._nodes if address not in sizes]:
             del self._nodes[address]
             _log.info("Dask worker %s has left", address)
+        self._give_up([future for future, (_, address) in self._flight.items() if address not in sizes])
         if self._greeting is None and (new := [address for address in sizes if address not in self._nodes]):
             self._greeting = self._greeted(new)
         if self._greeting is None or not (at_once or self._greeting.done()):
@@ -326,6 +328,13 @@ class DaskRunner:
         self._flight[future] = task, address
         future.add_done_callback(self._done.put)
 
+    def _give_up(self, futures: Collection[Future]) -> None:
+        """Cancel tasks whose workers have left. Dask itself would keep them until one of these very workers comes back."""
+        running = [future for future in futures if not future.done()]
+        if running:
+            _, client = self._started
+            client.cancel(running, force=True)  # they end as lost
+
     def _ended(self) -> list[Future]:
         """The tasks that have ended. Waits for one, but not for long."""
         ended = []
@@ -341,7 +350,7 @@ class DaskRunner:
             return None
         task, address = self._flight.pop(future)
         try:
-            answer = future.result(timeout=_PATIENCE)
+            answer = future.result(timeout=_FETCH)
         except WorkerError:
             raise
         except Exception as error:
