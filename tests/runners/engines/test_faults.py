@@ -26,10 +26,11 @@ def strategy(budget):
 def search(tmp_path, function, runner, name="study", budget=40, **options):
     """The storage of a finished study, after all checks that hold for every study."""
     storage = f"sqlite:///{tmp_path}/{name}.db"
-    study = ma.Study(strategy(budget), storage=storage, name=name)
+    study = ma.Study(strategy(budget), storage=storage, name=name, checkpoints=f"{tmp_path}/{name}-checkpoints")
     study.optimize(function, runner=runner, progress=False, **options)
     study.close()
     check_exact(storage, name, budget)
+    check_tidy(storage, name, tmp_path / f"{name}-checkpoints")
     return storage
 
 
@@ -40,8 +41,13 @@ def check_exact(storage, name, budget):
         ended = [(e.arm, e.start) for e in study.journal.events() if e.kind in ("told", "failed")]
         assert len(ended) == len(set(ended))
         assert not list(audit(study.journal))
-        needed = study.counts.needed()
-        assert {path.name for path in study.checkpoints.directory.iterdir()} - {"owner.json"} <= needed
+
+
+def check_tidy(storage, name, checkpoints):
+    """No files of pulls that were lost are left."""
+    with ma.load_study(storage, name) as study:
+        (directory,) = checkpoints.iterdir()
+        assert {path.name for path in directory.iterdir()} <= {"owner.json", *study.counts.needed()}
 
 
 def failures(storage, name="study"):

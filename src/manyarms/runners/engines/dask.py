@@ -159,9 +159,10 @@ class DaskRunner:
         if client is None or setup is None:
             return
         self._setup = None
-        with suppress(Exception):  # the scheduler may be gone
-            client.cancel(futures, force=True)
-            client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
+        if client.status == "running":  # otherwise this would wait for a scheduler that may be gone
+            with suppress(Exception):
+                client.cancel(futures, force=True)
+                client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
         if self._address is not None:
             self._client = None
             with suppress(Exception):
