@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import queue
+import threading
 import time
 import warnings
 from collections import deque
@@ -41,10 +42,10 @@ except ImportError:
 _LOOK = 1.0  # seconds between checks whether workers have joined or left
 _CONNECT = 10.0  # seconds to wait for the scheduler at the start
 _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the first worker
-_MOVED = "moved"
-DASHBOARD = "127.0.0.1:0"
-"""Where Dask shows its own dashboard: any free port, for this machine only. By default, two clusters would want one port."""
+STATUS_ADDRESS = "127.0.0.1:0"
+"""Where a scheduler shows its state. Only this machine can read it, and two schedulers do not compete for the usual port."""
 
+_MOVED = "moved"
 _RERUN = "run the search again when there is a cluster; it resumes"
 _log = logging.getLogger("manyarms")
 
@@ -90,6 +91,7 @@ class DaskRunner:
         self._hosts: dict[str, str] = {}  # by address of a worker: the id of its host
         self._slots = Slots()  # of the same workers
         self._looked = -math.inf
+        self._greeting: Answer[dict[str, Any]] | None = None  # what new workers answer, in another thread
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
         self._flight: dict[Answer[Any], _Flight] = {}
         self._spent: list[Future] = []  # ended, but not released yet
@@ -122,7 +124,7 @@ class DaskRunner:
             directory: The directory of checkpoints, which all workers must be able to read.
             owner: The content of its owner file.
         """
-        self._place = directory, owner
+        self._place, self._greeting = (directory, owner), None
         self._forget_workers()
         deadline = self._clock() + self._patience
         while True:
@@ -157,14 +159,16 @@ class DaskRunner:
         self._hosts, self._slots, self._holders, self._done = {}, Slots(), {}, queue.SimpleQueue()
         self._waiting.clear()
         self._release()
+        self._greeting = None
         if client is None or setup is None:
             return
         self._setup = None
-        with suppress(Exception):  # the scheduler may be gone
-            client.cancel([running.future for running in flight.values()], force=True)
-            for answer in flight:
-                answer.cancel()
-            client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
+        if client.status == "running":  # otherwise this would wait for a scheduler that may be gone
+            with suppress(Exception):
+                client.cancel([running.future for running in flight.values()], force=True)
+                client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
+        for answer in flight:
+            answer.cancel()
         if self._address is not None:
             self._client = None
             with suppress(Exception):
@@ -186,8 +190,9 @@ class DaskRunner:
                 threads_per_worker=self._limit or os.cpu_count() or 1,
                 processes=False,  # pulls run in child processes anyway
                 resources={"GPU": len(visible_devices())},
-                dashboard_address=DASHBOARD,
-                worker_dashboard_address=DASHBOARD,
+                dashboard_address=STATUS_ADDRESS,
+                worker_dashboard_address=STATUS_ADDRESS,
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             )
         try:
@@ -198,7 +203,12 @@ class DaskRunner:
             raise WorkerError(f"the Dask scheduler at {self._where} cannot be reached: {error}") from error
 
     def _look(self, at_once: bool = False) -> list[str]:
-        """Note which workers have joined and left. Returns why workers that joined cannot be used."""
+        """Note which workers have joined and left. Returns why workers that joined cannot be used.
+
+        Args:
+            at_once: Whether to look even if that was done a moment ago, and to wait for the answers of new workers. A worker
+                that cannot be reached may take minutes to answer, which must not delay the others.
+        """
         if not at_once and self._clock() < self._looked + _LOOK:
             return []
         self._release()
@@ -207,23 +217,44 @@ class DaskRunner:
         for address in [address for address in self._hosts if address not in sizes]:
             self._forget(address)
             _log.info("Dask worker %s has left", address)
-        new = [address for address in sizes if address not in self._hosts]
-        return self._greet(new) if new else []
+        self._give_up([answer for answer, running in self._flight.items() if running.address not in sizes])
+        if self._greeting is None and (new := [address for address in sizes if address not in self._hosts]):
+            self._greeting = self._greeted(new)
+        if self._greeting is None or not (at_once or self._greeting.done()):
+            return []
+        greeting, self._greeting = self._greeting, None
+        try:
+            answers = greeting.result()
+        except (OSError, TimeoutError, CancelledError) as error:  # the scheduler was lost, or the client was closed
+            _log.debug("new Dask workers cannot be asked: %s", error)
+            return []
+        return self._use({address: answer for address, answer in answers.items() if address in sizes})
 
-    def _greet(self, addresses: Collection[str]) -> list[str]:
-        """Ask new workers whether they can run pulls. Those that cannot are not used, and the reasons are returned."""
+    def _greeted(self, addresses: Collection[str]) -> Answer[dict[str, Any]]:
+        """Ask new workers, in another thread, whether they can run pulls."""
         setup, client = self._started
         directory, owner = self._place or (None, None)
+        arguments = setup.key, setup.versions, directory, owner
+        answer: Answer[dict[str, Any]] = Answer()
 
         def greet() -> dict[str, Any]:
-            return dict(
-                client.run(_greeting, setup.key, setup.versions, directory, owner, workers=list(addresses), on_error="return")
-            )
+            return dict(client.run(_greeting, *arguments, workers=list(addresses), on_error="return"))
 
-        answers = greet()
-        if any(answer is None for answer in answers.values()):  # of a new scheduler
-            client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
-            answers = greet()
+        def ask() -> None:
+            try:
+                answers = greet()
+                if any(answer is None for answer in answers.values()):  # of a new scheduler
+                    client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
+                    answers = greet()
+                answer.set_result(answers)
+            except BaseException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=ask, name="manyarms-greeting", daemon=True).start()
+        return answer
+
+    def _use(self, answers: Mapping[str, Any]) -> list[str]:
+        """Use the workers that can run pulls. The reasons of those that cannot are returned."""
         refused = []
         for address, answer in answers.items():
             if answer is None or isinstance(answer, OSError):
@@ -234,6 +265,8 @@ class DaskRunner:
             reason = answer["refusal"] or (None if slots else self._needs.shortage(address))
             if reason is not None:
                 refused.append(reason)
+            elif answer["differences"]:
+                _log.warning("Dask worker %s has %s, which may matter", address, ", ".join(answer["differences"]))
             self._hosts[address] = answer.get("host", "")
             self._slots.add(address, slots if reason is None else 0)
         if not self._slots.total:
@@ -311,6 +344,14 @@ class DaskRunner:
         answer = asyncio.run_coroutine_threadsafe(fetching, client.loop.asyncio_loop)
         self._flight[answer] = _Flight(task, address, future)
         answer.add_done_callback(self._done.put)
+
+    def _give_up(self, answers: Collection[Answer[Any]]) -> None:
+        """Cancel tasks whose workers have left. Dask itself would keep them until one of these very workers comes back."""
+        if answers:
+            _, client = self._started
+            client.cancel([self._flight[answer].future for answer in answers], force=True)
+        for answer in answers:
+            answer.cancel()  # it ends as lost
 
     def _release(self) -> None:
         """Let Dask forget tasks that have ended.

@@ -17,7 +17,7 @@ from ...errors import WorkerError
 from ..execute import Function
 from ..pickling import check_picklable
 from ..task import Task
-from .dask import DASHBOARD, DaskRunner
+from .dask import STATUS_ADDRESS, DaskRunner
 
 try:
     import dask.config
@@ -149,8 +149,9 @@ class LeadingRunner:
             protocol="tls://",
             security=security,
             resources=_resources(self._size, self._resources),
-            dashboard_address=DASHBOARD,
-            worker_dashboard_address=DASHBOARD,
+            dashboard_address=STATUS_ADDRESS,
+            worker_dashboard_address=STATUS_ADDRESS,
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         )
         self._client = Client(self._cluster, security=security, set_as_default=False)
@@ -187,7 +188,8 @@ async def _serve(leader: Leader, workers: int, resources: Mapping[str, float] | 
         resources=_resources(workers, resources),
         host=host,
         security=leader.security,
-        dashboard_address=DASHBOARD,
+        dashboard=False,
+        dashboard_address=STATUS_ADDRESS,
         death_timeout=_CONNECT,
         silence_logs=logging.CRITICAL,
     )
