@@ -49,7 +49,7 @@ def test_an_unreachable_ray_cluster_is_named(tmp_path, monkeypatch):
     assert nothing_is_left(tmp_path)
 
 
-@pytest.mark.parametrize("runner", ["dask", "ray", ThreadPoolExecutor(1)], ids=str)
+@pytest.mark.parametrize("runner", ["dask", "ray", ThreadPoolExecutor(1)], ids=["dask", "ray", "executor"])
 def test_a_function_that_cannot_be_pickled_leaves_no_study(tmp_path, runner):
     lock = threading.Lock()
     with pytest.raises(TypeError, match="cannot be sent to worker processes"):

@@ -73,6 +73,9 @@ class Host:
         runner = self._take(devices)
         try:
             runner.submit(task)
+            with self._mutex:
+                if self._closed:  # in the meantime, when there was no process to kill yet
+                    runner.kill()
             outcome = runner.collect()[0]
         except BaseException:
             self._discard(runner)
