@@ -75,7 +75,7 @@ def ray() -> Iterator[Engine]:
     """A Ray cluster on this machine."""
     import ray
 
-    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    ray.init("local", num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     try:
         empty = ray.remote(nothing)
         yield Engine(lambda workers: {"runner": "ray", "workers": workers}, lambda: ray.get(empty.remote()))
