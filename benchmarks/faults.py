@@ -1,8 +1,8 @@
 """Kills the parts of Dask and Ray clusters and restarts the database during searches, and counts attempts and failures.
 
 In each search, workers are killed at random moments, workers are added, the scheduler (Dask) or a node (Ray) is killed, and
-PostgreSQL is restarted. A failure is a search that lost a pull or counted one twice, did not spend exactly its budget, cannot be
-verified, left files or processes behind, or, if it is deterministic, decided otherwise than an undisturbed one.
+PostgreSQL is restarted. A failure is a search that lost a pull or counted one twice, did not spend exactly its budget, cannot
+be verified, left files or processes behind, or, if it is deterministic, made other decisions than an undisturbed one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from report import parser
 from rich.console import Console
 from rich.table import Table
 
-SUPPORT = str(Path(__file__).parents[1] / "tests" / "support")  # outages of the database, and a function to train
-sys.path.insert(0, SUPPORT)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SUPPORT, os.environ.get("PYTHONPATH")]))  # also for workers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # outages of the database, and a function to train
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))  # also for workers
 
 import chained
 import pg_outages
