@@ -31,7 +31,7 @@ from .host import Host, Setup, differences, refusal
 
 try:
     from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
-    from distributed.client import FutureCancelledError
+    from distributed.client import ClosedClientError, FutureCancelledError
     from distributed.scheduler import KilledWorker
     from distributed.worker import Worker
 except ImportError:
@@ -80,6 +80,7 @@ class DaskRunner:
         self._address = _address_of(cluster) if isinstance(cluster, str) else None
         self._client: Client | None = None if isinstance(cluster, str) else cluster
         self._own: LocalCluster | None = None
+        self._known: tuple[str, Any] = "a local Dask cluster", security  # where the client was connected, and how
         self._limit = None if workers in (None, "all") else checks.whole("workers", workers, 1)  # type: ignore[arg-type]
         PullLimit.of(pull_timeout)  # raises if it is not valid
         self._pull_timeout = pull_timeout
@@ -112,6 +113,7 @@ class DaskRunner:
         threads = None if self._needs.cpu is None else max(1, int(self._needs.cpu))
         self._setup = Setup(pickled(function), self._pull_timeout, threads, self._needs.gpu)
         self._client = self._client or self._connected()
+        self._known = str(self._client.scheduler.address), self._client.security
         self._client.register_plugin(_Hosting(self._setup), name=_plugin(self._setup.key))
         self._look(at_once=True)
 
@@ -175,7 +177,7 @@ class DaskRunner:
 
     @property
     def _where(self) -> str:
-        return self._address or ("a local Dask cluster" if self._client is None else str(self._client.scheduler.address))
+        return self._address or self._known[0]
 
     def _connected(self) -> Client:
         if self._address is None:
@@ -284,10 +286,15 @@ class DaskRunner:
             time.sleep(_LOOK)
 
     def _connected_again(self, client: Client) -> Client:
-        if self._address is None:
-            raise WorkerError(f"the Dask client was closed: {_RERUN}")
+        """A new client, because Dask closes a client that could not reconnect for half a minute."""
+        if self._own is not None:
+            raise WorkerError(f"the local Dask cluster was closed: {_RERUN}")
+        self._address, self._security = self._known
         client.close(timeout=_LOOK)
-        return self._connected()
+        connected = self._connected()
+        for future in self._flight:  # they end as lost
+            self._done.put(future)
+        return connected
 
     @property
     def _started(self) -> tuple[Setup, Client]:
@@ -299,6 +306,9 @@ class DaskRunner:
 
     def _assign(self) -> None:
         """Send waiting tasks to free workers: each to the worker that ran the last pull of its arm, if that is free."""
+        if self._started[1].status != "running":
+            self._looked = -math.inf  # wait for the scheduler
+            return
         free = {address: node.slots for address, node in self._nodes.items()}
         for _, address in self._flight.values():
             free[address] = free.get(address, 0) - 1
@@ -308,9 +318,13 @@ class DaskRunner:
             address = holder if free.get(holder, 0) > 0 else max(free, key=lambda name: free[name], default="")
             if free.get(address, 0) <= 0:
                 return
+            try:
+                self._send(task, address)
+            except ClosedClientError:  # at this moment
+                self._looked = -math.inf
+                return
             self._waiting.popleft()
             free[address] -= 1
-            self._send(task, address)
 
     def _send(self, task: Task, address: str) -> None:
         setup, client = self._started
@@ -351,13 +365,14 @@ class DaskRunner:
             return None
         task, address = self._flight.pop(future)
         try:
-            answer = future.result(timeout=_FETCH)
+            answer = future.result(timeout=_FETCH) if future.client is self._client else _MOVED
         except WorkerError:
             raise
         except Exception as error:
             answer = _read_error(error, address)
         finally:
-            future.release()
+            with suppress(Exception):  # its client may be closed
+                future.release()
         if isinstance(answer, Outcome):
             self._holders[task.pull.arm.id] = address
             return answer
