@@ -1,14 +1,15 @@
 """Kills the parts of Dask and Ray clusters and restarts the database during searches, and counts attempts and failures.
 
 In each search, workers are killed at random moments, workers are added, the scheduler (Dask) or a node (Ray) is killed, and
-PostgreSQL is restarted. A failure is a search that lost a pull or counted one twice, did not spend exactly its budget, cannot be
-verified, left files or processes behind, or, if it is deterministic, decided otherwise than an undisturbed one.
+PostgreSQL is restarted. A failure is a search that lost a pull or counted one twice, did not spend exactly its budget, cannot
+be verified, left files or processes behind, or, if it is deterministic, made other decisions than an undisturbed one.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import queue
 import random
 import signal
 import sys
@@ -18,17 +19,16 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from report import parser
 from rich.console import Console
 from rich.table import Table
 
-SUPPORT = str(Path(__file__).parents[1] / "tests" / "support")  # outages of the database, and a function to train
-sys.path.insert(0, SUPPORT)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SUPPORT, os.environ.get("PYTHONPATH")]))  # also for workers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # outages of the database, and a function to train
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))  # also for workers
 
 import chained
 import pg_outages
@@ -43,7 +43,19 @@ WORKERS = 2
 PULLS_PER_FAULT = 12
 """Each fault comes a little after this number of pulls, so that all of them come before the end of the search."""
 
-Fault = tuple[str, Callable[[], Any]]
+
+class Fault(NamedTuple):
+    """Something that happens to a cluster.
+
+    Args:
+        name: What it is.
+        cause: Causes it. Returns False if that is not possible at the moment.
+        in_main_thread: Whether it must be called in the main thread.
+    """
+
+    name: str
+    cause: Callable[[], Any]
+    in_main_thread: bool = False
 
 
 def train(pull: Any) -> float:
@@ -63,7 +75,7 @@ class Faults:
     """Causes one fault after another while a search runs, each after some more pulls. Used as a callback of the search.
 
     Args:
-        faults: Name and function of each.
+        faults: The faults.
         rng: For the moment of each fault.
     """
 
@@ -71,6 +83,7 @@ class Faults:
         self._faults, self._rng = faults, rng
         self._pulls = 0
         self._ended = threading.Event()
+        self._for_main: queue.SimpleQueue[tuple[Fault, threading.Event]] = queue.SimpleQueue()
         self.done: list[str] = []
         self.errors: list[str] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -78,24 +91,36 @@ class Faults:
 
     def __call__(self, study: ma.Study, outcome: ma.Outcome) -> None:
         self._pulls += 1
+        with suppress(queue.Empty):
+            fault, caused = self._for_main.get_nowait()
+            self._cause(fault)
+            caused.set()
 
     def end(self) -> None:
         self._ended.set()
         self._thread.join()
 
     def _run(self) -> None:
-        for number, (name, fault) in enumerate(self._faults, 1):
+        for number, fault in enumerate(self._faults, 1):
             while self._pulls < number * PULLS_PER_FAULT:
                 if self._ended.wait(0.02):
                     return
             time.sleep(self._rng.uniform(0, 0.3))
-            try:
-                while fault() is False:  # nothing to kill at this moment
-                    if self._ended.wait(0.05):
-                        return
-                self.done.append(name)
-            except Exception as error:
-                self.errors.append(f"{name}: {type(error).__name__}: {error}")
+            if not fault.in_main_thread:
+                self._cause(fault)
+                continue
+            self._for_main.put((fault, caused := threading.Event()))
+            while not caused.wait(0.05) and not self._ended.is_set():
+                pass
+
+    def _cause(self, fault: Fault) -> None:
+        try:
+            while fault.cause() is False:  # nothing to kill at this moment
+                if self._ended.wait(0.05):
+                    return
+            self.done.append(fault.name)
+        except Exception as error:
+            self.errors.append(f"{fault.name}: {type(error).__name__}: {error}")
 
 
 def under_faults(
@@ -165,23 +190,23 @@ def searches(engines: list[str], n: int, directory: Path, rng: random.Random) ->
         for deterministic in (True, False):
             if "dask" in engines:
                 with closing(DaskCluster(directory, WORKERS)) as dask:
-                    kills: list[Fault] = [("worker killed", lambda: dask.kill_worker(rng))] * n
-                    others: list[Fault] = [
-                        ("worker added", dask.add),
-                        ("scheduler killed", dask.kill_scheduler),
-                        ("worker added", dask.add),
-                        ("PostgreSQL restarted", lambda: restart(server)),
+                    kills = [Fault("worker killed", lambda: dask.kill_worker(rng))] * n
+                    others = [
+                        Fault("worker added", dask.add),
+                        Fault("scheduler killed", dask.kill_scheduler),
+                        Fault("worker added", dask.add),
+                        Fault("PostgreSQL restarted", lambda: restart(server)),
                     ]
                     faults = mixed(kills, others, rng)
                     yield left_over(under_faults("Dask", dask.address, faults, url, directory, deterministic, rng))
             if "ray" in engines:
                 with closing(RayCluster(WORKERS)) as ray:
-                    kills = [("worker killed", lambda: ray.kill_worker(rng))] * n
+                    kills = [Fault("worker killed", lambda: ray.kill_worker(rng))] * n
                     others = [
-                        ("node added", ray.add),
-                        ("node added", ray.add),
-                        ("node killed", ray.kill_node),
-                        ("PostgreSQL restarted", lambda: restart(server)),
+                        Fault("node added", ray.add, in_main_thread=True),
+                        Fault("node added", ray.add, in_main_thread=True),
+                        Fault("node killed", ray.kill_node, in_main_thread=True),
+                        Fault("PostgreSQL restarted", lambda: restart(server)),
                     ]
                     faults = mixed(kills, others, rng)
                     yield left_over(under_faults("Ray", "ray", faults, url, directory, deterministic, rng))

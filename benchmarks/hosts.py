@@ -3,8 +3,8 @@
 The machines are network namespaces on this one. Each has an address in a private network that also has a PostgreSQL server. The
 same script runs on all three with `join=True`. In the first search, one process that joined is cut off for 30 seconds, then the
 leader is killed. In the second search, the leader is cut off for 90 seconds, so that another process takes over while the old
-leader still lives. A failure is a search that did not end with exactly its budget, counted a pull twice, cannot be verified, or a
-process that did not end. Needs root and iproute2.
+leader still lives. A failure is a search that did not end with exactly its budget, counted a pull twice or cannot be verified,
+or a process that did not end. Needs root and iproute2.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from report import parser
 from rich.console import Console
 from rich.table import Table
 
-SUPPORT = str(Path(__file__).parents[1] / "tests" / "support")
-sys.path.insert(0, SUPPORT)  # a function to train
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SUPPORT, os.environ.get("PYTHONPATH")]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # a function to train
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
 
 from attacks.clusters import end_tree, wait_until
 from attacks.exact import problems

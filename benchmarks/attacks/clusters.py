@@ -52,7 +52,7 @@ class DaskCluster:
             self._processes.append(self._start(self._commands[-1]))
 
     def kill_worker(self, rng: random.Random) -> bool:
-        """Kill a worker, which its nanny starts again, or in one of three cases also the nanny. Returns whether one was there."""
+        """Kill a worker, which its nanny starts again, and sometimes also the nanny. Returns whether there was one."""
         with self._mutex:
             nannies = [psutil.Process(process.pid) for process in self._processes[1:] if process.poll() is None]
         rng.shuffle(nannies)

@@ -41,6 +41,10 @@ class Abandoning:
             if self._abandoned:
                 raise PullsAbandoned
             return self._runner.collect()
+        except KeyboardInterrupt:
+            if self._abandoned:  # extension modules such as Ray's turn one KeyboardInterrupt into another
+                raise PullsAbandoned from None
+            raise
         finally:
             self._collecting = False
 

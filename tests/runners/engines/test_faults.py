@@ -220,9 +220,9 @@ def test_a_lost_scheduler_ends_the_search_with_one_error_and_it_resumes(tmp_path
         cluster.close()
 
     address = cluster.scheduler_address.removeprefix("tcp://")
-    with ma.Study(strategy(40), storage=storage) as study:
-        with pytest.raises(WorkerError, match="was lost .*: run the search again"):
-            study.optimize(chained.train, runner=DaskRunner(f"dask://{address}", patience=2), callbacks=[end], progress=False)
+    runner = DaskRunner(f"dask://{address}", patience=2)
+    with ma.Study(strategy(40), storage=storage) as study, pytest.raises(WorkerError, match="was lost .*: run the search"):
+        study.optimize(chained.train, runner=runner, callbacks=[end], progress=False)
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as another,
         Client(another, set_as_default=False) as client,
@@ -230,3 +230,16 @@ def test_a_lost_scheduler_ends_the_search_with_one_error_and_it_resumes(tmp_path
     ):
         study.optimize(chained.train, runner=client, progress=False)
     check_exact(storage, "study", 40)
+
+
+@pytest.mark.timeout(300)
+def test_a_client_that_dask_gave_up_is_replaced_when_the_scheduler_comes_back(tmp_path):
+    from distributed import Client, LocalCluster
+
+    def lose(study, outcome):
+        if study.counts.pulls == 5:
+            client.close()  # as Dask does after half a minute without the scheduler
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        client = Client(cluster.scheduler_address, set_as_default=False)
+        search(tmp_path, chained.train, client, callbacks=[lose])

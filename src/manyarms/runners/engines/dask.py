@@ -33,7 +33,7 @@ from .slots import Slots
 
 try:
     from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
-    from distributed.client import FutureCancelledError
+    from distributed.client import ClosedClientError, FutureCancelledError
     from distributed.scheduler import KilledWorker
     from distributed.worker import Worker
 except ImportError:
@@ -81,6 +81,7 @@ class DaskRunner:
         self._address = _address_of(cluster) if isinstance(cluster, str) else None
         self._client: Client | None = None if isinstance(cluster, str) else cluster
         self._own: LocalCluster | None = None
+        self._known: tuple[str, Any] = "a local Dask cluster", security  # where the client was connected, and how
         self._limit = None if workers in (None, "all") else checks.whole("workers", workers, 1)  # type: ignore[arg-type]
         PullLimit.of(pull_timeout)  # raises if it is not valid
         self._pull_timeout = pull_timeout
@@ -114,6 +115,7 @@ class DaskRunner:
         threads = None if self._needs.cpu is None else max(1, int(self._needs.cpu))
         self._setup = Setup(pickled(function), self._pull_timeout, threads, self._needs.gpu)
         self._client = self._client or self._connected()
+        self._known = str(self._client.scheduler.address), self._client.security
         self._client.register_plugin(_Hosting(self._setup), name=_plugin(self._setup.key))
         self._look(at_once=True)
 
@@ -181,7 +183,7 @@ class DaskRunner:
 
     @property
     def _where(self) -> str:
-        return self._address or ("a local Dask cluster" if self._client is None else str(self._client.scheduler.address))
+        return self._address or self._known[0]
 
     def _connected(self) -> Client:
         if self._address is None:
@@ -304,10 +306,15 @@ class DaskRunner:
             time.sleep(_LOOK)
 
     def _connected_again(self, client: Client) -> Client:
-        if self._address is None:
-            raise WorkerError(f"the Dask client was closed: {_RERUN}")
+        """A new client, because Dask closes a client that could not reconnect for half a minute."""
+        if self._own is not None:
+            raise WorkerError(f"the local Dask cluster was closed: {_RERUN}")
+        self._address, self._security = self._known
         client.close(timeout=_LOOK)
-        return self._connected()
+        connected = self._connected()
+        for future in self._flight:  # they end as lost
+            self._done.put(future)
+        return connected
 
     @property
     def _started(self) -> tuple[Setup, Client]:
@@ -319,11 +326,20 @@ class DaskRunner:
 
     def _assign(self) -> None:
         """Send waiting tasks to free workers: each to the worker that ran the last pull of its arm, if that is free."""
+        if self._started[1].status != "running":
+            self._looked = -math.inf  # wait for the scheduler
+            return
         while self._waiting:
             address = self._slots.take(self._holders.get(self._waiting[0].pull.arm.id))
             if address is None:
                 return
-            self._send(self._waiting.popleft(), address)
+            try:
+                self._send(self._waiting[0], address)
+            except ClosedClientError:  # at this moment
+                self._slots.give_back(address)
+                self._looked = -math.inf
+                return
+            self._waiting.popleft()
 
     def _send(self, task: Task, address: str) -> None:
         setup, client = self._started
@@ -359,7 +375,8 @@ class DaskRunner:
         This is done about once a second: Dask sends one message every 10 ms, so a release would delay the next pull.
         """
         for future in self._spent:
-            future.release()
+            with suppress(Exception):  # its client may be closed
+                future.release()
         self._spent = []
 
     def _ended(self) -> list[Answer[Any]]:
@@ -380,10 +397,10 @@ class DaskRunner:
         self._slots.give_back(address)
         self._spent.append(running.future)
         try:
-            outcome = answer.result()
+            outcome = answer.result() if running.future.client is self._client else _MOVED
         except WorkerError:
             raise
-        except Exception as error:
+        except (Exception, CancelledError) as error:
             outcome = _read_error(error, address)
         if isinstance(outcome, Outcome):
             self._holders[task.pull.arm.id] = address

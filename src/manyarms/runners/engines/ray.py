@@ -34,6 +34,8 @@ except ImportError:
     raise ImportError('runner="ray" needs Ray: pip install "manyarms[ray]"') from None
 
 _LOOK = 1.0  # seconds between checks whether nodes have joined or left
+_END = 5.0  # seconds to wait until abandoned pulls have ended
+_REST = 10.0  # seconds after which a worker ends its child process: Ray does not tell workers that a search has ended
 _log = logging.getLogger("manyarms")
 _hosts: dict[str, Host] = {}  # in a worker: by search
 _mutex = threading.Lock()
@@ -141,6 +143,8 @@ class RayRunner:
         if ray.is_initialized():
             for reference in references:
                 ray.cancel(reference, force=True)  # ends its worker, and with it the child process
+            if references:  # so that none of them saves a checkpoint after the study has removed those of abandoned pulls
+                ray.wait(references, num_returns=len(references), timeout=_END, fetch_local=False)
         self._disconnect()
 
     # -- the cluster
@@ -253,6 +257,6 @@ def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | 
                 return None
             for old in list(_hosts):  # Ray uses a worker again for the next search
                 _hosts.pop(old).close()
-            host = _hosts[key] = Host(ray.get(setup[0]))
+            host = _hosts[key] = Host(ray.get(setup[0]), rest=_REST)
     outcome = host.run(pickle.loads(task))
     return cloudpickle.dumps(outcome), ray.get_runtime_context().get_node_id()
