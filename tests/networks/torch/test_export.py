@@ -106,6 +106,7 @@ scores = torch.from_numpy(session.run(["scores"], {"x": x.numpy()})[0])
 CODE = {"python": FROM_SOURCE, "torch": FROM_PROGRAM, "onnx": FROM_ONNX}
 
 
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
 def test_an_exported_network_runs_without_the_library(tmp_path):
     has_onnx = all(importlib.util.find_spec(name) for name in ("onnxruntime", "onnxscript"))
     formats = [name for name in CODE if name != "onnx" or has_onnx]

@@ -126,7 +126,7 @@ def test_any_scikit_learn_scorer_can_be_optimized(scoring):
 
 def test_a_holdout_is_trained_slice_by_slice_and_then_on_all_rows():
     X, y = load_breast_cancer(return_X_y=True)
-    model = quick(cv=1, budget=25, families=["forest", "linear"]).fit(X, y)
+    model = quick(cv=1, budget=40, families=["forest", "linear"]).fit(X, y)
     forest = model.leaderboard_.query("family == 'forest'")
     assert forest["max_steps"].iloc[0] > 1 and forest["steps"].max() > 1
     assert all(len(member.models) == 1 for member in model.members_)
