@@ -242,7 +242,7 @@ STRATEGIES = {
         FLAT, budget=180, max_steps=9, schedule="hyperband", seed=1
     ),
     "contextual partition ucb, endless": lambda: ContextualPartitionUCB(FLAT, max_steps=9, seed=1),
-    "contextual partition ucb, conditional": lambda: ContextualPartitionUCB(CONDITIONAL, budget=180, max_steps=9, seed=1),
+    "contextual partition ucb, conditional": lambda: ContextualPartitionUCB(CONDITIONAL, budget=90, max_steps=9, seed=1),
     "contextual partition ucb, three configs": lambda: ContextualPartitionUCB(THREE, budget=120, max_steps=4, seed=1),
     "tree ucb": lambda: TreeUCB(FLAT, budget=150, max_steps=3, seed=1),
     "tree ucb, split early": lambda: TreeUCB(FLAT, budget=150, max_steps=3, min_leaf=2, min_split=4, seed=1),
