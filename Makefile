@@ -6,7 +6,10 @@ RUN := $(VENV)/bin
 PIP := -m pip --quiet --disable-pip-version-check
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help setup demo test lint types docs unit dist core test-slow test-lowest peers benchmarks format clean
+# Python stores its bytecode, even if the environment says otherwise: tests start hundreds of processes that import the library.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help setup demo test checks lint types types-linux types-windows docs unit dist core test-slow test-lowest peers benchmarks format clean
 
 help:
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="	" read -r name text; do printf 'make %-13s%s\n' "$$name" "$$text"; done
@@ -22,15 +25,24 @@ $(VENV)/ready: pyproject.toml constraints.txt
 demo: setup  ## fit a model to a real table, and predict with it
 	$(THREADS) $(RUN)/python examples/table.py
 
-test: lint types docs unit core  ## run all checks, except the slow tests
+# The checks that use one processor each run two at a time. Their output is kept apart where make can do that.
+test: setup  ## run all checks, except the slow tests
+	$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) checks
+	$(MAKE) --no-print-directory unit
+
+checks: lint core types docs  ## run all checks of make test except make unit
 
 lint: setup  ## check formatting and style
 	$(RUN)/ruff format --check .
 	$(RUN)/ruff check .
 
-# The second run is for Windows, where the parts of the standard library that only POSIX has are unknown.
-types: setup  ## check types, for Linux and for Windows
+types: types-linux types-windows  ## check types, for Linux and for Windows
+
+types-linux: setup
 	$(RUN)/mypy
+
+# On Windows, the parts of the standard library that only POSIX has are unknown.
+types-windows: setup
 	$(RUN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 
 # Without --quiet, which would hide the warnings that --strict counts. The variable silences an announcement of the theme.

@@ -1,5 +1,6 @@
 """Makes the helper modules beside the tests importable, here and in the processes that tests start."""
 
+import gc
 import os
 import shutil
 import sys
@@ -22,5 +23,12 @@ try:
 except ImportError:  # the tests of the bare library run without it
     pass
 else:  # neither how fast the machine is at the moment nor luck says anything about the code
-    settings.register_profile("manyarms", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "manyarms", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("manyarms")
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which are millions of objects and stay until the end, out of all garbage collections."""
+    gc.freeze()

@@ -28,6 +28,8 @@ def orphaned(pull):
 
 
 FUNCTIONS = {"orphaned": orphaned, "inherited": chained.train}
+RUNS = [("orphaned", 1), ("inherited", 1), ("inherited", 3)]
+"""Functions and numbers of workers."""
 
 DAMAGES = {
     "corrupt": lambda place: (place / "state.pickle").write_bytes(b"x" * (place / "state.pickle").stat().st_size),
@@ -76,20 +78,18 @@ def states(study) -> dict:
 def undisturbed(tmp_path_factory):
     """Studies that lost nothing between their two calls, by function and number of workers."""
     studies = {}
-    for name, function in FUNCTIONS.items():
-        for workers in (1, 3):
-            studies[name, workers] = new_study(checkpoints=str(tmp_path_factory.mktemp("whole")))
-            search(studies[name, workers], function, pulls=60, workers=workers)
-            search(studies[name, workers], function, workers=workers)
-            assert studies[name, workers].counts.retrained == 0
-            assert len(states(studies[name, workers])) > 20
+    for name, workers in RUNS:
+        studies[name, workers] = study = new_study(checkpoints=str(tmp_path_factory.mktemp("whole")))
+        search(study, FUNCTIONS[name], pulls=60, workers=workers)
+        search(study, FUNCTIONS[name], workers=workers)
+        assert study.counts.retrained == 0
+        assert len(states(study)) > 20
     yield studies
     for study in studies.values():
         study.close()
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "workers"), [("orphaned", 1), ("inherited", 3)])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_states_lost_between_two_calls_are_rebuilt_as_they_were(tmp_path, undisturbed, damage, name, workers):
     with new_study(checkpoints=str(tmp_path)) as study:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import disks
 import numpy as np
@@ -19,7 +20,7 @@ from waiting import PATIENCE, wait_until
 
 import manyarms as ma
 from manyarms.tables import load_model
-from manyarms.tables.report import importance
+from manyarms.tables.report import charts, importance
 
 QUICK = ("--families", "linear", "tree", "--quiet")
 FILES = ["leaderboard.csv", "model.joblib", "model.json", "report.html", "requirements.txt", "snippet.py", "study.db"]
@@ -39,12 +40,20 @@ def table(place):
 
 
 @pytest.fixture
-def fit(manyarms, table, monkeypatch):
-    """Fits the table, quickly."""
+def fit_and_draw(manyarms, table, monkeypatch):
+    """Fits the table, with few models."""
     monkeypatch.setattr(importance, "_REPEATS", 1)
     return lambda *options, data="things.csv", target="kind", budget=4: manyarms(
         "fit", data, "--target", target, *(("--budget", budget) if budget else ()), *QUICK, *options
     )
+
+
+@pytest.fixture
+def fit(fit_and_draw, monkeypatch):
+    """The same with empty charts: drawing them takes as long as the search."""
+    monkeypatch.setattr(charts, "_figure", lambda height: MagicMock())
+    monkeypatch.setattr(charts, "_drawn", lambda figure, name: f'<div id="chart-{name}"></div>')
+    return fit_and_draw
 
 
 def journal(directory="things-model"):
@@ -55,8 +64,8 @@ def journal(directory="things-model"):
 # -- results
 
 
-def test_a_fit_prints_what_it_found_and_writes_everything(fit, manyarms):
-    answer = fit()
+def test_a_fit_prints_what_it_found_and_writes_everything(fit_and_draw, manyarms):
+    answer = fit_and_draw()
     assert answer.code == 0, answer.err
     assert answer.err == ""
     lines = answer.out.splitlines()
@@ -98,8 +107,8 @@ def test_the_saved_model_predicts_like_the_estimator(fit):
     assert model.predict(frame).tolist() == model.estimator.predict(frame.drop(columns="kind")).tolist()
 
 
-def test_numbers_are_learned_too(fit):
-    answer = fit("--scoring", "neg_mean_absolute_error", target="weight")
+def test_numbers_are_learned_too(fit_and_draw):
+    answer = fit_and_draw("--scoring", "neg_mean_absolute_error", target="weight")
     assert answer.code == 0, answer.err
     assert answer.out.splitlines()[1] == "Target weight: regression (numbers), scoring neg_mean_absolute_error"
     assert "chart-predicted-against-actual" in Path("things-model/report.html").read_text()
@@ -114,8 +123,6 @@ def test_a_few_rows_are_enough_and_none_are_held_out(fit, place):
 
 
 def test_without_plotly_all_but_the_report_is_written(fit, monkeypatch):
-    from manyarms.tables.report import charts
-
     monkeypatch.setattr(charts, "available", lambda: False)
     answer = fit()
     assert answer.code == 0
@@ -224,7 +231,7 @@ def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
 # -- irregular tables
 
 
-def test_a_very_irregular_table_is_learned_and_predicted(fit, manyarms, place):
+def test_a_very_irregular_table_is_learned_and_predicted(fit_and_draw, manyarms, place):
     n = 90
     odd = {
         'it\'s "quoted", [really]\n<b>': np.arange(n) % 7,
@@ -242,7 +249,7 @@ def test_a_very_irregular_table_is_learned_and_predicted(fit, manyarms, place):
         "self": 1e20 * np.arange(n),
     }
     make_table(n, **odd).to_csv(place / "odd.csv", index=False)
-    answer = fit("--families", "linear", "tree", "boosting", "lightgbm", "xgboost", data="odd.csv", budget=6)
+    answer = fit_and_draw("--families", "linear", "tree", "boosting", "lightgbm", "xgboost", data="odd.csv", budget=6)
     assert answer.code == 0, answer.err
     assert answer.err.splitlines() == ["manyarms: Columns without a name are called 'Unnamed: 5'."]
     status = manyarms("status", "odd-model/study.db", "--json").data[0]

@@ -14,12 +14,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manyarms.sklearn import BanditSearchCV
 
-TINY = {"cv": 2, "max_steps": 2, "budget": 4, "error_score": "raise", "random_state": 0}
+TINY = {"cv": 2, "max_steps": 2, "budget": 3, "error_score": "raise", "random_state": 0}
 LOGISTIC = (LogisticRegression(), {"C": [0.1, 1.0]})
 REDUCED = (make_pipeline(PCA(), LogisticRegression()), {"logisticregression__C": [0.1, 1.0]})
 SEARCHES = [
     BanditSearchCV(make_pipeline(PCA(), Ridge()), {"ridge__alpha": [0.1, 1.0]}, **TINY),  # a regressor; growing rows
-    BanditSearchCV(GradientBoostingClassifier(n_estimators=6), {"max_depth": [1, 2]}, **TINY),  # a classifier; more trees
+    BanditSearchCV(GradientBoostingClassifier(n_estimators=4), {"max_depth": [1, 2]}, **TINY),  # a classifier; more trees
     BanditSearchCV({"plain": LOGISTIC, "reduced": REDUCED}, **TINY),  # several
 ]
 

@@ -147,19 +147,19 @@ STRATEGIES = {
     "mutant ucb, three configs": lambda: MutantUCB(THREE, budget=100, max_steps=5, initial=10, seed=1),
     "mutant ucb, a user's space": lambda: MutantUCB(Digits(), budget=100, max_steps=4, seed=1),
     "mutant ucb, sets": lambda: MutantUCB(Sets(), budget=100, max_steps=4, seed=1),
-    "adaptive": lambda: AdaptiveMutantUCB(FLAT, budget=200, max_steps=5, seed=1),
-    "adaptive, without a surrogate": lambda: AdaptiveMutantUCB(FLAT, budget=150, max_steps=5, surrogate=False, seed=1),
-    "adaptive, few initial arms": lambda: AdaptiveMutantUCB(FLAT, budget=150, max_steps=10, initial=3, seed=1),
+    "adaptive": lambda: AdaptiveMutantUCB(FLAT, budget=120, max_steps=5, seed=1),
+    "adaptive, without a surrogate": lambda: AdaptiveMutantUCB(FLAT, budget=80, max_steps=5, surrogate=False, seed=1),
+    "adaptive, few initial arms": lambda: AdaptiveMutantUCB(FLAT, budget=80, max_steps=10, initial=3, seed=1),
     "adaptive, in two slices": lambda: AdaptiveMutantUCB(FLAT, budget=150, max_steps=9, slices=2, seed=1),
-    "adaptive, greedy": lambda: AdaptiveMutantUCB(FLAT, budget=150, max_steps=5, exploration=0, seed=1),
+    "adaptive, greedy": lambda: AdaptiveMutantUCB(FLAT, budget=80, max_steps=5, exploration=0, seed=1),
     "adaptive, the smallest budget": lambda: AdaptiveMutantUCB(FLAT, budget=10, max_steps=10, seed=1),
-    "adaptive, one step each": lambda: AdaptiveMutantUCB(FLAT, budget=80, max_steps=1, seed=1),
+    "adaptive, one step each": lambda: AdaptiveMutantUCB(FLAT, budget=40, max_steps=1, seed=1),
     "adaptive, endless": lambda: AdaptiveMutantUCB(FLAT, max_steps=5, seed=1),
-    "adaptive, conditional": lambda: AdaptiveMutantUCB(CONDITIONAL, budget=150, max_steps=5, seed=1),
-    "adaptive, three configs": lambda: AdaptiveMutantUCB(THREE, budget=100, max_steps=5, seed=1),
-    "adaptive, numbers with steps": lambda: AdaptiveMutantUCB(STEPS, budget=150, max_steps=5, seed=1),
-    "adaptive, a user's space": lambda: AdaptiveMutantUCB(Digits(), budget=150, max_steps=4, seed=1),
-    "adaptive, sets": lambda: AdaptiveMutantUCB(Sets(), budget=150, max_steps=4, seed=1),
+    "adaptive, conditional": lambda: AdaptiveMutantUCB(CONDITIONAL, budget=70, max_steps=5, seed=1),
+    "adaptive, three configs": lambda: AdaptiveMutantUCB(THREE, budget=60, max_steps=5, seed=1),
+    "adaptive, numbers with steps": lambda: AdaptiveMutantUCB(STEPS, budget=80, max_steps=5, seed=1),
+    "adaptive, a user's space": lambda: AdaptiveMutantUCB(Digits(), budget=80, max_steps=4, seed=1),
+    "adaptive, sets": lambda: AdaptiveMutantUCB(Sets(), budget=80, max_steps=4, seed=1),
     "halving": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=9, seed=1),
     "halving, from three steps": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=10, eta=2, min_steps=3, seed=1),
     "halving, many first arms": lambda: SuccessiveHalving(FLAT, budget=150, max_steps=9, initial=20, seed=1),
@@ -177,7 +177,7 @@ STRATEGIES = {
     "hyperband, three configs": lambda: Hyperband(THREE, budget=100, max_steps=9, seed=1),
     "hyperband, a user's space": lambda: Hyperband(Digits(), budget=100, max_steps=4, eta=2, seed=1),
     "harmonica": lambda: Harmonica(FLAT, budget=240, max_steps=3, seed=1),
-    "harmonica, with hyperband": lambda: Harmonica(FLAT, budget=500, max_steps=9, base="hyperband", seed=1),
+    "harmonica, with hyperband": lambda: Harmonica(FLAT, budget=300, max_steps=9, base="hyperband", seed=1),
     "harmonica, few samples": lambda: Harmonica(FLAT, budget=150, max_steps=3, samples=8, stages=2, keep=4, bits=3, seed=1),
     "harmonica, too small for a stage": lambda: Harmonica(FLAT, budget=40, max_steps=3, seed=1),
     "harmonica, the smallest budget": lambda: Harmonica(FLAT, budget=21, max_steps=9, base="hyperband", seed=1),
@@ -233,17 +233,17 @@ STRATEGIES = {
     ),
     "partition ucb": lambda: PartitionUCB(FLAT, budget=150, max_steps=3, seed=1),
     "partition ucb, the theory's": lambda: PartitionUCB(FLAT, budget=60, factor=1, seed=1),
-    "partition ucb, fine": lambda: PartitionUCB(FLAT, budget=60, alpha=0.2, l=0.1, seed=1),
+    "partition ucb, fine": lambda: PartitionUCB(FLAT, budget=40, alpha=0.2, l=0.1, seed=1),
     "partition ucb, endless": lambda: PartitionUCB(FLAT, seed=1),
     "partition ucb, conditional": lambda: PartitionUCB(CONDITIONAL, budget=100, max_steps=2, seed=1),
     "partition ucb, three configs": lambda: PartitionUCB(THREE, budget=60, max_steps=2, seed=1),
-    "contextual partition ucb": lambda: ContextualPartitionUCB(FLAT, budget=400, max_steps=9, seed=1),
+    "contextual partition ucb": lambda: ContextualPartitionUCB(FLAT, budget=180, max_steps=9, seed=1),
     "contextual partition ucb, hyperband": lambda: ContextualPartitionUCB(
-        FLAT, budget=400, max_steps=9, schedule="hyperband", seed=1
+        FLAT, budget=180, max_steps=9, schedule="hyperband", seed=1
     ),
     "contextual partition ucb, endless": lambda: ContextualPartitionUCB(FLAT, max_steps=9, seed=1),
-    "contextual partition ucb, conditional": lambda: ContextualPartitionUCB(CONDITIONAL, budget=400, max_steps=9, seed=1),
-    "contextual partition ucb, three configs": lambda: ContextualPartitionUCB(THREE, budget=300, max_steps=4, seed=1),
+    "contextual partition ucb, conditional": lambda: ContextualPartitionUCB(CONDITIONAL, budget=90, max_steps=9, seed=1),
+    "contextual partition ucb, three configs": lambda: ContextualPartitionUCB(THREE, budget=120, max_steps=4, seed=1),
     "tree ucb": lambda: TreeUCB(FLAT, budget=150, max_steps=3, seed=1),
     "tree ucb, split early": lambda: TreeUCB(FLAT, budget=150, max_steps=3, min_leaf=2, min_split=4, seed=1),
     "tree ucb, refitted": lambda: TreeUCB(FLAT, budget=40, refit=True, seed=1),
@@ -252,16 +252,37 @@ STRATEGIES = {
     "tree ucb, endless": lambda: TreeUCB(FLAT, seed=1),
     "tree ucb, conditional": lambda: TreeUCB(CONDITIONAL, budget=100, max_steps=2, seed=1),
     "tree ucb, three configs": lambda: TreeUCB(THREE, budget=60, max_steps=2, seed=1),
-    "contextual tree ucb": lambda: ContextualTreeUCB(FLAT, budget=400, max_steps=9, seed=1),
-    "contextual tree ucb, hyperband": lambda: ContextualTreeUCB(FLAT, budget=400, max_steps=9, schedule="hyperband", seed=1),
+    "contextual tree ucb": lambda: ContextualTreeUCB(FLAT, budget=180, max_steps=9, seed=1),
+    "contextual tree ucb, hyperband": lambda: ContextualTreeUCB(FLAT, budget=180, max_steps=9, schedule="hyperband", seed=1),
     "contextual tree ucb, a user's schedule": lambda: ContextualTreeUCB(
-        FLAT, budget=400, max_steps=9, schedule=lambda t: 9 if t % 3 == 0 else 3, seed=1
+        FLAT, budget=180, max_steps=9, schedule=lambda t: 9 if t % 3 == 0 else 3, seed=1
     ),
     "contextual tree ucb, endless": lambda: ContextualTreeUCB(FLAT, max_steps=9, seed=1),
-    "contextual tree ucb, conditional": lambda: ContextualTreeUCB(CONDITIONAL, budget=400, max_steps=9, seed=1),
+    "contextual tree ucb, conditional": lambda: ContextualTreeUCB(CONDITIONAL, budget=180, max_steps=9, seed=1),
     "contextual tree ucb, three configs": lambda: ContextualTreeUCB(THREE, budget=100, max_steps=4, seed=1),
     "a user's strategy": Three,
 }
+
+
+SLOW = {
+    "mutant ucb, a fair coin",
+    "mutant ucb, exploring",
+    "adaptive, greedy",
+    "adaptive, numbers with steps",
+    "harmonica, endless with hyperband",
+    "evolution, of two",
+    "infinite ucb-e, greedy",
+    "d-ttts, leaders only",
+    "partition ucb, fine",
+    "contextual partition ucb, hyperband",
+    "contextual tree ucb, hyperband",
+    "tree ucb, refitted",
+}
+"""Options that change little compared with another entry. They run with the slow tests."""
+
+
+def marked(name):
+    return pytest.param(STRATEGIES[name], id=name, marks=[pytest.mark.slow] if name in SLOW else [])
 
 
 class Wild(RandomSearch):
@@ -406,9 +427,14 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("check", STRATEGY_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("make", STRATEGIES.values(), ids=STRATEGIES)
+@pytest.mark.parametrize("make", [marked(name) for name in STRATEGIES])
 def test_every_strategy_keeps_the_contract(make, check):
     check(make)
+
+
+def test_a_slow_entry_has_a_quick_one_of_the_same_strategy():
+    assert set(STRATEGIES) >= SLOW
+    assert {type(STRATEGIES[name]()) for name in SLOW} <= {type(STRATEGIES[name]()) for name in set(STRATEGIES) - SLOW}
 
 
 @pytest.mark.parametrize(("broken", "rule"), BROKEN.values(), ids=BROKEN)

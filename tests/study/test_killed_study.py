@@ -30,7 +30,7 @@ def uninterrupted(storage: str, workers: int, budget: int) -> None:
 @pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("workers", [1, 4])
-@pytest.mark.parametrize(("kills", "budget"), [(8, 200), pytest.param(50, 500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "budget"), [(5, 120), pytest.param(50, 500, marks=pytest.mark.slow)])
 def test_a_study_killed_at_many_moments_decides_what_an_uninterrupted_one_does(tmp_path, workers, kills, budget):
     whole, broken = f"{tmp_path}/whole.db", f"{tmp_path}/broken.db"
     uninterrupted(whole, workers, budget)

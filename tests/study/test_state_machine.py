@@ -101,7 +101,7 @@ def examples(number):
 
 
 class TestStudyMachine(StudyMachine.TestCase):
-    settings = examples(25)
+    settings = examples(15)
     pytestmark = pytest.mark.timeout(300)
 
 

@@ -97,12 +97,12 @@ def test_the_rewards_are_exactly_the_same_in_slices_from_scratch_and_among_other
         assert forgetful.reward(config, step, seed=step) == rewards[step - 1]
 
 
-def test_another_process_gives_the_same_rewards(case, tmp_path):
-    problem, config = case
-    (tmp_path / "sent").write_bytes(pickle.dumps((problem, config)))
-    code = "import pickle; p, c = pickle.load(open('sent', 'rb')); print([p.reward(c, step, seed=0) for step in (1, 4)])"
+def test_another_process_gives_the_same_rewards(network, trees, tmp_path):
+    cases = [*((network, config) for config in NETWORKS.values()), (trees, TREES)]
+    (tmp_path / "sent").write_bytes(pickle.dumps(cases))
+    code = "import pickle; print([[p.reward(c, step, seed=0) for step in (1, 4)] for p, c in pickle.load(open('sent', 'rb'))])"
     answer = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(answer.stdout) == [problem.reward(config, step, seed=0) for step in (1, 4)]
+    assert json.loads(answer.stdout) == [[problem.reward(config, step, seed=0) for step in (1, 4)] for problem, config in cases]
 
 
 def test_a_network_that_diverges_gives_none(network):

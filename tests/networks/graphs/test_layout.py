@@ -19,7 +19,7 @@ from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 def test_parameters_and_operations_are_as_many_as_pytorch_counts(space):
-    for network in samples(space, 40):
+    for network in samples(space, 20):
         plan, module = space.layout(network), build(network, space)
         # PyTorch counts neither the LSTM of MKL-DNN nor fused attention, so both are done in steps
         with (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import runpy
 import subprocess
 import sys
@@ -61,7 +62,7 @@ def test_the_source_defines_a_network_with_the_same_scores_for_the_same_weights(
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 def test_an_exported_program_returns_the_same_scores_for_any_number_of_rows(space):
-    for network in samples(space, 4, seed=5):
+    for network in samples(space, 2, seed=5):
         original = with_statistics(build(network, space)).train()
         program = exported_program(original).module()
         assert original.training and not original.eval().training
@@ -79,11 +80,12 @@ def network_of_sequences():
     return Network({"sequence": Graph(nodes, 4), "vector": Graph((Node(1, (0,), "dense", {"units": 9}),), 2)}, {})
 
 
-def scores_in_another_process(code, x, place):
-    """The scores that the code computes for `x` in a process that cannot import this library."""
+def scores_in_another_process(codes, x, place):
+    """The scores that each code computes for `x` in a process that cannot import this library."""
     torch.save(x, place / "x.pt")
-    before = 'import sys, torch\nsys.modules["manyarms"] = None\nx = torch.load("x.pt", weights_only=True)\n'
-    subprocess.run([sys.executable, "-c", f"{before}{code}\ntorch.save(scores, 'scores.pt')"], cwd=place, check=True)
+    before = 'import sys, torch\nsys.modules["manyarms"] = None\nx, found = torch.load("x.pt", weights_only=True), []\n'
+    each = "".join(f"{code}\nfound.append(scores)\n" for code in codes)
+    subprocess.run([sys.executable, "-c", f"{before}{each}torch.save(found, 'scores.pt')"], cwd=place, check=True)
     return torch.load(place / "scores.pt", weights_only=True)
 
 
@@ -101,25 +103,36 @@ scores = torch.from_numpy(session.run(["scores"], {"x": x.numpy()})[0])
 """
 
 
-@pytest.mark.parametrize(("formats", "code"), [("python", FROM_SOURCE), ("torch", FROM_PROGRAM)], ids=["python", "torch"])
-def test_an_exported_network_runs_without_the_library(formats, code, tmp_path):
+CODE = {"python": FROM_SOURCE, "torch": FROM_PROGRAM, "onnx": FROM_ONNX}
+
+
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
+def test_an_exported_network_runs_without_the_library(tmp_path):
+    has_onnx = all(importlib.util.find_spec(name) for name in ("onnxruntime", "onnxscript"))
+    formats = [name for name in CODE if name != "onnx" or has_onnx]
     model = with_statistics(build(network_of_sequences(), SPACES["sequences"]))
     export_model(model, tmp_path, formats)
     x = torch.randn(3, *model.layout.input_shape)
-    assert torch.allclose(scores_in_another_process(code, x, tmp_path), model(x), atol=1e-6)
+    found = scores_in_another_process([CODE[name] for name in formats], x, tmp_path)
+    assert len(found) == len(formats)
+    for scores in found:
+        assert torch.allclose(scores, model(x), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
-def test_onnx_runs_without_the_library(space, tmp_path):
+@pytest.mark.parametrize("kind", ["gray images", "tables"])
+def test_onnx_returns_the_same_scores(kind, tmp_path, monkeypatch):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    network = network_of_sequences() if "sequence" in space.graphs else samples(space, 1, seed=5)[0]
-    model = with_statistics(build(network, space))
+    space = SPACES[kind]
+    model = with_statistics(build(samples(space, 1, seed=5)[0], space))
     with warnings.catch_warnings(action="error"):
         export_model(model, tmp_path, "onnx")
     assert [file.name for file in tmp_path.iterdir()] == [ONNX_FILE]
     x = torch.randn(3, *space.input_shape, dtype=model.mean.dtype)
-    assert torch.allclose(scores_in_another_process(FROM_ONNX, x, tmp_path), model(x), rtol=1e-4, atol=1e-5)
+    monkeypatch.chdir(tmp_path)
+    names = {"torch": torch, "x": x}
+    exec(FROM_ONNX, names)
+    assert torch.allclose(names["scores"], model(x), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("missing", ["onnxscript", "onnxruntime"])
@@ -342,9 +355,9 @@ def test_the_source_is_written_as_utf_8(tmp_path):
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 def test_export_does_not_warn(space, tmp_path):
-    for network in samples(space, 4, seed=5):
-        with warnings.catch_warnings(action="error"):
-            export_model(build(network, space), tmp_path)
+    network = network_of_sequences() if "sequence" in space.graphs else samples(space, 1, seed=5)[0]
+    with warnings.catch_warnings(action="error"):
+        export_model(build(network, space), tmp_path)
 
 
 def test_a_module_without_source_is_named():
