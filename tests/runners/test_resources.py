@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from manyarms.runners.leases import device_leases, visible_devices
+from manyarms.runners.resources import device_leases, visible_devices
 
 EIGHT = [str(i) for i in range(8)]
 

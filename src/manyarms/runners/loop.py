@@ -13,7 +13,7 @@ from .task import Task
 MOST_LOSSES = 3
 """Number of times that a pull is run again because its worker left the cluster. After that, it fails as the likely cause."""
 
-_QUICK = 0.05
+_QUICK = 0.2
 """With several workers, if a pull took fewer seconds than this, the next one starts before the reward is written.
 Otherwise workers with very short pulls would spend most of their time waiting for the disk."""
 

@@ -21,10 +21,10 @@ from ..core import Outcome
 from ..errors import WorkerError
 from .child_process import kill_group, manner, start_child
 from .execute import Function
-from .leases import cpu_share, device_leases
 from .pickling import check_picklable, pickled
 from .protocol import PullsAbandoned
 from .pull_limit import PullLimit
+from .resources import cpu_share, device_leases
 from .task import Task
 from .worker import READY
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -18,13 +17,13 @@ from ..journal.header import stored_header
 from ..journal.sql import SqlJournal
 from ..journal.timeouts import Timeouts
 from ..runners.execute import Function
+from .search_log import log_line
 
 if TYPE_CHECKING:
     from ..runners.engines.joined import Leader
     from .study import Study
 
 _PAUSE = 0.5  # seconds before looking again for the leader of a study
-_log = logging.getLogger("manyarms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,7 @@ class Joining:
         workers: Number of pulls that this process runs at once.
         pull_timeout, resources: As for `Study.optimize`.
         timeout: Seconds after which this process stops; None means no limit.
+        verbose: 0, 1 or 2, as for `Study.optimize`.
     """
 
     storage: str
@@ -47,6 +47,7 @@ class Joining:
     pull_timeout: float | str | None
     resources: Mapping[str, float] | None
     timeout: float | None
+    verbose: int
 
     def run(self, open_study: Callable[[], Study], function: Function, options: Mapping[str, Any]) -> Study:
         """Lead the study, or work for the process that leads it, until it is done. Returns the finished study.
@@ -59,21 +60,25 @@ class Joining:
             options: The other arguments of `Study.optimize`.
         """
         ends = None if self.timeout is None else time.monotonic() + self.timeout
-        known = False  # whether the storage could be reached before, so that its address is right
+        known = waited = False  # whether the storage could be reached before, so that its address is right
         while True:
             try:
                 study = self._opened(open_study, known)
             except StudyLocked:
-                known = True
+                if not waited:
+                    self._say("another process writes this study; working for it as soon as it can be joined")
+                known = waited = True
                 if not self._work(ends):
-                    raise
+                    raise StudyLocked(
+                        f"study {self.name!r} is not done, but the time of this process is up; another process continues it"
+                    ) from None
                 continue
-            known = True
+            known, waited = True, False
             try:
                 self._lead(study, function, options, ends)
                 return study
             except StudyLocked as error:  # taken over by another process, while this one could not reach the storage
-                _log.warning("%s", error)
+                self._say(str(error))
                 study.close()
             except BaseException:
                 study.close()
@@ -90,7 +95,7 @@ class Joining:
             except StorageError as error:
                 if time.monotonic() >= patience:
                     raise
-                _log.warning("waiting for the storage: %s", error)
+                self._say(f"waiting for the storage: {error}")
                 time.sleep(_PAUSE)
 
     def _lead(self, study: Study, function: Function, options: Mapping[str, Any], ends: float | None) -> None:
@@ -111,10 +116,13 @@ class Joining:
         if leader is None:
             time.sleep(_PAUSE)  # it is starting, or about to end
             return True
-        _log.info("working for study %r, which is led from %s", self.name, leader.address)
+        self._say(f"working for the process that leads it, at {leader.address}")
         if not work_for(leader, self.workers, self.resources, self.host, left):
             time.sleep(_PAUSE)
         return ends is None or time.monotonic() < ends
+
+    def _say(self, message: str) -> None:
+        log_line(self.name, message, self.verbose)
 
     def _leader(self) -> Leader | None:
         """The leader of the study; None if there is none.
@@ -152,6 +160,7 @@ def joining(
     runner: Any,
     deterministic: bool,
     timeout: float | str | None,
+    verbose: int,
 ) -> Joining | None:
     """How to join a study; None if `join` is False. The arguments are those of `tune`."""
     if join is False:
@@ -180,4 +189,5 @@ def joining(
         pull_timeout,
         resources,
         None if timeout is None else checks.seconds("timeout", timeout),
+        verbose,
     )

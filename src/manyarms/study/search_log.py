@@ -130,14 +130,28 @@ class SearchLog:
 
     def _log(self, level: int, message: str) -> None:
         """Log one line that is safe to show in a terminal."""
-        if not self._is_wanted(level):
-            return
-        line = safe_text(f"{self._study.name}: {message}")
-        record = logger.makeRecord(logger.name, level, __file__, 0, line, (), None, "search")
-        if logger.isEnabledFor(level):
-            logger.handle(record)
-        if self._screen is not None and level >= self._screen.level:
-            self._screen.handle(record)
+        if self._is_wanted(level):
+            _write(level, f"{self._study.name}: {message}", self._screen)
+
+
+def log_line(study: str, message: str, verbose: int, level: int = logging.INFO) -> None:
+    """Log one line about a study that another process runs.
+
+    Args:
+        study: Name of the study.
+        message: The line.
+        verbose: 0, 1 or 2, as given to `optimize`.
+        level: Level of the line.
+    """
+    _write(level, f"{study}: {message}", None if not verbose or is_set_up(logger) else _Screen(logging.INFO))
+
+
+def _write(level: int, line: str, screen: _Screen | None) -> None:
+    record = logger.makeRecord(logger.name, level, __file__, 0, safe_text(line), (), None, "search")
+    if logger.isEnabledFor(level):
+        logger.handle(record)
+    if screen is not None and level >= screen.level:
+        screen.handle(record)
 
 
 def pull_line(outcome: Outcome) -> str:

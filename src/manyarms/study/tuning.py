@@ -70,7 +70,8 @@ def tune(
     arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is created
     arguments.apply_defaults()
     given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
-    together = joining(join, storage, name, **{key: given[key] for key in _JOINING})
+    verbose = given["verbose"] if given["progress"] else 0
+    together = joining(join, storage, name, verbose=verbose, **{key: given[key] for key in _JOINING})
     check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)

@@ -24,9 +24,9 @@ from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import ManyarmsWarning, WorkerError
 from ..execute import Function
-from ..leases import checked_resources, visible_devices
 from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
+from ..resources import checked_resources, visible_devices
 from ..task import Task
 from .host import Host, Setup, differences, refusal
 from .slots import Slots

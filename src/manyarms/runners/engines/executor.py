@@ -20,10 +20,10 @@ from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
-from ..leases import checked_resources
 from ..pickling import check_picklable, pickled
 from ..protocol import PullsAbandoned
 from ..pull_limit import PullLimit
+from ..resources import checked_resources
 from ..task import Task
 from .host import Host, Setup, refusal
 

@@ -15,8 +15,8 @@ from ...checkpoints.owner import says
 from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import StorageError, WorkerError
-from ..leases import device_leases, visible_devices
 from ..processes import ProcessRunner
+from ..resources import device_leases, visible_devices
 from ..task import Task
 
 _MUST_MATCH = ("manyarms", "cloudpickle")

@@ -7,8 +7,8 @@ import json
 import logging
 import socket
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from ...checkpoints.remote import Location
@@ -177,8 +177,20 @@ def work_for(leader: Leader, workers: int, resources: Mapping[str, float] | None
     Returns:
         Whether the leader could be reached.
     """
-    with dask.config.set({"distributed.comm.timeouts.connect": _CONNECT}):
+    with dask.config.set({"distributed.comm.timeouts.connect": _CONNECT}), _quiet():
         return asyncio.run(_serve(leader, workers, resources, host, timeout))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Context manager in which Dask does not log that its connections end, which is no news when a study ends."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 async def _serve(leader: Leader, workers: int, resources: Mapping[str, float] | None, host: str, timeout: float | None) -> bool:

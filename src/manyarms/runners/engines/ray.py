@@ -20,9 +20,9 @@ from ...checkpoints.remote import Location
 from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
-from ..leases import checked_resources
 from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
+from ..resources import checked_resources
 from ..task import Task
 from .host import Host, Setup, refusal
 
@@ -154,16 +154,26 @@ class RayRunner:
         if ray.is_initialized():
             return
         try:
-            ray.init(
-                address=self._address,
-                num_cpus=None if self._address or self._limit is None else math.ceil(self._limit * self._cpus),
-                include_dashboard=False if self._address is None else None,
-                log_to_driver=self._address is not None,
-                logging_level=logging.ERROR,
-            )
+            if self._address is not None:
+                ray.init(address=self._address, logging_level=logging.ERROR)
+            else:
+                self._connect_here()
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise WorkerError(f"the Ray cluster at {self._address or 'this machine'} cannot be reached: {error}") from error
         self._own = True
+
+    def _connect_here(self) -> None:
+        """Connect to the cluster that this machine belongs to, or start one."""
+        try:
+            ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
+        except ConnectionError:
+            ray.init(
+                address="local",
+                num_cpus=None if self._limit is None else math.ceil(self._limit * self._cpus),
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
 
     def _disconnect(self) -> None:
         if self._own:
