@@ -44,7 +44,7 @@ def ray_cluster():
     """A connection to a Ray cluster with three workers."""
     import ray
 
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    ray.init(address="local", num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     yield
     ray.shutdown()
 
