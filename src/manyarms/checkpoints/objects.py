@@ -1,6 +1,6 @@
-"""Checkpoints at an fsspec URL: uploaded with the manifest last, downloaded with their checksums verified.
+"""Checkpoints at an fsspec URL: uploaded with the manifest last, downloaded, and verified by their checksums.
 
-A checkpoint without a manifest is incomplete and never loaded. Files are streamed, so that their size does not matter.
+A checkpoint without a manifest is incomplete and never loaded. Files are streamed, so they do not have to fit into memory.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .manifest import MANIFEST, MOST, is_inside, listed_in, listing
 from .names import is_entry, is_name
 from .remote import BUCKETS, RemotePath, filesystem, shown_error
 
-_BLOCK = 8 * 2**20  # bytes that are sent at once; S3 needs at least 5 MiB
-_PARTS = 9_000  # of a file; S3 allows 10,000
-_AT_ONCE = 4  # files
+_BLOCK = 8 * 2**20  # bytes per part of an upload; S3 requires at least 5 MiB
+_PARTS = 9_000  # maximum parts of a file; S3 allows 10,000
+_AT_ONCE = 4  # files that are transferred in parallel
 
 
 class PlaceUnreachable(StorageError):
@@ -89,7 +89,7 @@ def download(checkpoint: RemotePath, into: Path) -> None:
 
 
 def is_remote_sound(checkpoint: RemotePath) -> bool:
-    """Whether every file of the manifest is as it was saved. Nothing is kept of what is read."""
+    """Whether every file of the manifest is as it was saved. The content is not kept."""
     try:
         with _reaching(checkpoint):
             fs, base = _located(checkpoint)
@@ -121,7 +121,7 @@ def entry_files(directory: RemotePath) -> dict[str, dict[str, int]]:
 def remove(checkpoints: Iterable[RemotePath]) -> None:
     """Delete checkpoints, and nothing else, even if their names are untrusted. Errors are ignored."""
     for parent, names in _by_parent(checkpoints).items():
-        with suppress(Exception):  # what is left is deleted when the study is opened again
+        with suppress(Exception):  # the rest is deleted when the study is opened again
             fs, base = filesystem(names[0].parent)
             fs.invalidate_cache()
             if base and parent:
@@ -154,7 +154,7 @@ def write_small(directory: RemotePath, name: str, data: bytes) -> None:
 
 @contextmanager
 def _reaching(place: RemotePath) -> Iterator[None]:
-    """Raise `PlaceUnreachable` if a place cannot be reached. A missing file stays an `OSError`."""
+    """Raise `PlaceUnreachable` if a place cannot be reached. A missing file is still an `OSError`."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, StorageError, ImportError):
@@ -172,7 +172,7 @@ class _Corrupt(Exception):
 def _located(checkpoint: RemotePath) -> tuple[Any, str]:
     """The file system of a checkpoint, and its path there. Names in an untrusted journal may be anything."""
     if not is_name(checkpoint.name):
-        raise _Corrupt("it has another name than a checkpoint")
+        raise _Corrupt("its name is not that of a checkpoint")
     return filesystem(checkpoint)
 
 
@@ -192,7 +192,7 @@ def _manifest(fs: Any, base: str) -> tuple[bytes, dict[str, str]]:
 
 
 def _read(fs: Any, path: str, target: BinaryIO | None = None) -> str:
-    """Read a file in blocks, and copy it. Returns its checksum."""
+    """Read a file in blocks, and copy it to `target` if given. Returns its checksum."""
     digest = blake2b(digest_size=16)
     with fs.open(path, "rb", block_size=_BLOCK) as source:  # `get_file` of s3fs would read 500 MB at once
         while block := source.read(2**20):
@@ -214,13 +214,13 @@ def _files(fs: Any, base: str) -> dict[str, int]:
 
 
 def _make_parents(fs: Any, place: RemotePath, path: str) -> None:
-    """Create the directory of a file. Object stores have no directories, and would create a missing bucket."""
+    """Create the directory of a file. Not for object stores, which have no directories and would create a missing bucket."""
     if place.protocol not in BUCKETS:
         fs.makedirs(os.path.dirname(path), exist_ok=True)
 
 
 def _each(act: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
-    """The results of calling `act` with each name, a few at once."""
+    """The results of calling `act` with each name, a few in parallel."""
     given = list(names)
     if len(given) < 2:
         return [act(name) for name in given]
@@ -234,7 +234,7 @@ def _each(act: Callable[[str], Any], names: Iterable[str]) -> list[Any]:
 
 
 def _by_parent(checkpoints: Iterable[RemotePath]) -> dict[str, list[RemotePath]]:
-    """The checkpoints of each study, without those that have other names."""
+    """The checkpoints of each study, without names that are not those of checkpoints."""
     found: dict[str, list[RemotePath]] = {}
     for place in checkpoints:
         if len(place.parts) > 1 and is_entry(place.name):

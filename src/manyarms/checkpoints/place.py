@@ -43,7 +43,7 @@ class Place(Protocol):
         """Delete checkpoints, and nothing else, even if the names are untrusted."""
 
     def tidy(self) -> None:
-        """Delete the directory if nothing but the owner file is left in it."""
+        """Delete the directory if only the owner file is left in it."""
 
 
 def make_place(root: Location, owner: Owner) -> LocalPlace | RemotePlace:
@@ -58,7 +58,7 @@ class LocalPlace:
         self.directory = root / owner.directory_name
         self.record = owner.record(self.directory)
         self._owner = owner
-        self._real = root.resolve() / owner.directory_name  # with all links resolved, when it was opened
+        self._real = root.resolve() / owner.directory_name  # with the links resolved as they were when it was opened
 
     def open(self, named: Collection[str]) -> bool:
         """See `Place.open`."""
@@ -137,7 +137,7 @@ class RemotePlace:
         self._incomplete: set[str] = set()
 
     def open(self, named: Collection[str]) -> bool:
-        """See `Place.open`. The owner file is written first of all, which shows that the place can be written."""
+        """See `Place.open`. The owner file is written first, which shows that the place is writable."""
         if self.record is None:
             return False
         owned = is_owned(self.directory, self._owner)
@@ -154,7 +154,7 @@ class RemotePlace:
         return {name: sum(files.values()) for name, files in found.items()}
 
     def has(self, name: str) -> bool:
-        """See `Place.has`. It does not ask the server: a worker that finds nothing to load reports that."""
+        """See `Place.has`. Does not contact the server: if the checkpoint is missing, the worker that loads it reports that."""
         return name not in self._incomplete
 
     def remove(self, names: Iterable[str]) -> None:

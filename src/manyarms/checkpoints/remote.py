@@ -23,12 +23,12 @@ BUCKETS = frozenset({"abfs", "abfss", "az", "gcs", "gs", "memory", "oci", "oss",
 
 @dataclass(frozen=True, slots=True)
 class RemotePath:
-    """A directory at an fsspec URL. It is a plain record that can be pickled: whoever needs the file system makes it.
+    """A directory at an fsspec URL. It is a plain record that can be pickled; `filesystem` opens the file system.
 
     Args:
         root: The URL that the user gave.
         parts: The directories below it.
-        options: Arguments of the file system. They may be secret, so they are never stored or shown.
+        options: Arguments of the file system. They may contain secrets, so they are never stored or shown.
     """
 
     root: str
@@ -91,27 +91,27 @@ def location(name: str, value: str | os.PathLike[str], options: Mapping[str, Any
 def _check_url(name: str, protocol: str, rest: str) -> None:
     """Raise an error unless the URL is plain. The error does not show it, because it may contain a password."""
     if not _PROTOCOL.fullmatch(protocol):
-        raise ValueError(f"{name} must be a path or a URL such as 's3://bucket/runs', got a URL with an unknown beginning")
+        raise ValueError(f"{name} must be a path or a URL such as 's3://bucket/runs', got a URL with an invalid protocol")
     if not rest.strip("/") and protocol.lower() != "memory":
         raise ValueError(f"{name} must be a URL with a bucket or a host, such as 's3://bucket/runs', got {protocol}://")
     user, at, _ = rest.partition("/")[0].rpartition("@")
     if at and ":" in user:
         raise ValueError(
-            f"{name} must be a URL without a password, got one for {protocol}:// with a password: pass it in the environment, "
+            f"{name} must be a URL without a password, got one for {protocol}:// with a password: set it in the environment, "
             "or in ma.Checkpoints(url, storage_options={...})"
         )
     if re.search(r"[*?\[\]#\\]|::|[\x00-\x1f\x7f]|//|(^|/)\.\.?(/|$)", rest.rstrip("/")):
         raise ValueError(
-            f"{name} must be a URL without queries, wildcards, other URLs and relative parts, got one for {protocol}:// "
+            f"{name} must be a URL without queries, wildcards, nested URLs or relative parts, got one for {protocol}:// "
             "that contains one of ? # * [ ] \\ :: // . .."
         )
 
 
 def stored_location(text: str, options: Mapping[str, Any] | None = None) -> RemotePath | None:
-    """The directory of a study at a URL that comes from its header; None if no study writes such a URL.
+    """The directory of a study at a URL that comes from its header; None if it is not a URL that a study would store.
 
     Raises:
-        StorageError: The URL names a host. A study from somebody else must not make us log in there.
+        StorageError: The URL names a host. A study from someone else must not cause a login there.
     """
     try:
         found = location("checkpoints", text, options)
@@ -131,7 +131,7 @@ def stored_location(text: str, options: Mapping[str, Any] | None = None) -> Remo
 
 
 def filesystem(place: RemotePath) -> tuple[Any, str]:
-    """The fsspec file system of a directory, and the path of the directory on it. Nothing is contacted."""
+    """The fsspec file system of a directory, and the path of the directory on it. Does not connect to the server."""
     extra = _EXTRAS.get(place.protocol, "fsspec")
     try:
         from fsspec.core import url_to_fs

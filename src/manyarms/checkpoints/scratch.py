@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _PREFIX = "manyarms-process-"
-_LOCK = "lock"  # a file in it that is locked while the process lives
+_LOCK = "lock"  # a file in the directory that is locked while the process is alive
 _changing = Lock()
 
 

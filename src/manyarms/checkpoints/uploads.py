@@ -1,7 +1,7 @@
-"""The checkpoints that this process uploaded last. An arm that continues in the same process does not download its own state.
+"""Local copies of the last uploaded checkpoints, so that an arm that continues in this process needs no download.
 
 The name of a checkpoint is unique and its content never changes, so a local copy with the
-right checksums is as good as a download.
+right checksums can replace a download.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _MOST_BYTES = 10**9
 
 
 class Uploads:
-    """A bounded number of local copies, by place. Each is handed out once."""
+    """A limited number of local copies of checkpoints. Each can be taken once."""
 
     def __init__(self, most: int = _MOST, most_bytes: int = _MOST_BYTES) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._kept: dict[RemotePath, tuple[Path, int]] = {}  # the oldest first
+        self._kept: dict[RemotePath, tuple[Path, int]] = {}  # oldest first
         self._changing = Lock()
 
     def add(self, checkpoint: RemotePath, directory: Path, size: int) -> None:
-        """Keep the local directory that was uploaded as a checkpoint, which is moved. The oldest ones are removed."""
+        """Keep a local directory that was uploaded as a checkpoint, by moving it. Removes the oldest copies if necessary."""
         if size > self._most_bytes:
             return
         with self._changing, suppress(OSError):
@@ -62,4 +62,4 @@ class Uploads:
 
 
 uploads = Uploads()
-"""Those of this process."""
+"""The copies of this process."""

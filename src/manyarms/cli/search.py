@@ -37,16 +37,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=AMOUNT",
-        help="what each pull needs, such as gpu=1; may be repeated",
+        help="what each pull needs, such as gpu=1 or cpu=2; may be repeated",
     )
     parser.add_argument("--timeout", metavar="TIME", help='start no more pulls after this time, such as "8h"')
     parser.add_argument(
         "--pull-timeout",
         metavar="TIME",
-        help='stop a pull after this time, such as "10m", or with the search ("remaining")',
+        help='stop a pull after this time, such as "10m"; "remaining" stops it when the time of the search is up',
     )
     parser.add_argument(
-        "--retries", type=int, default=0, metavar="N", help="how often a failed pull is retried (default: %(default)s)"
+        "--retries", type=int, default=0, metavar="N", help="maximum retries of a failed pull (default: %(default)s)"
     )
     parser.add_argument(
         "--deterministic", action="store_true", help="with several workers, the same seed gives the same search"
@@ -54,7 +54,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--join",
         action="store_true",
-        help="share the search with other processes that run the same command with the same storage, on any machine",
+        help="share the search with other processes, on any machine, that run the same command with the same storage",
     )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_const", const=0, dest="verbose", default=1, help="show no progress")

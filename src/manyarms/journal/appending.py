@@ -1,4 +1,4 @@
-"""Writes events and the new end of a journal, which every append does, with as little overhead as the database allows."""
+"""Appends events to a journal and updates its end, with as little overhead as the database allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _APPEND = (
 
 
 class Appender(Protocol):
-    """Writes rows in the transaction of a connection. Errors are those of SQLAlchemy."""
+    """Writes rows in the transaction of a connection. Raises the errors of SQLAlchemy."""
 
     def append(self, connection: sa.Connection, rows: Sequence[Row]) -> None:
         """Add the rows, all of the same study and in order, and make the last one the end of the journal."""
@@ -37,7 +37,7 @@ def appender_for(dialect: sa.Dialect) -> Appender:
 
 
 class SqliteAppender:
-    """Calls SQLite's driver directly, because SQLAlchemy would take longer than SQLite itself."""
+    """Calls SQLite's driver directly, because SQLAlchemy's overhead is larger than the time SQLite itself takes."""
 
     def __init__(self, dialect: sa.Dialect) -> None:
         advance = (
@@ -58,19 +58,19 @@ class SqliteAppender:
 
 
 class PostgresAppender:
-    """Sends one statement, which is a transaction of its own, so that an append is one round trip to the server.
+    """Sends one statement, which is its own transaction, so that an append takes one round trip to the server.
 
-    BEGIN, INSERT, UPDATE and COMMIT would be four, however fast the server is.
+    BEGIN, INSERT, UPDATE and COMMIT would take four.
     """
 
     def append(self, connection: sa.Connection, rows: Sequence[Row]) -> None:
         study, *columns = zip(*rows, strict=True)
         parameters = (study[0], *map(list, columns), *_end(rows))
         driver: Any = connection.connection.driver_connection
-        if driver.info.transaction_status != _IDLE:  # the transaction has begun with a query
+        if driver.info.transaction_status != _IDLE:  # a query has already begun the transaction
             connection.exec_driver_sql(_APPEND, parameters)
             return
-        driver.autocommit = True  # only the client knows this
+        driver.autocommit = True  # a setting of the driver; nothing is sent to the server
         try:
             connection.exec_driver_sql(_APPEND, parameters)
         finally:

@@ -1,4 +1,4 @@
-"""Several processes that run the same script and share a study: one of them leads it, the others work for it."""
+"""Lets processes that run the same script share a study: one of them leads it, and the others work for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..runners.engines.joined import Leader
     from .study import Study
 
-_PAUSE = 0.5  # seconds before looking again for the leader of a study
+_PAUSE = 0.5  # seconds between attempts to find the leader of a study
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,17 @@ class Joining:
             options: The other arguments of `Study.optimize`.
         """
         ends = None if self.timeout is None else time.monotonic() + self.timeout
-        known = waited = False  # whether the storage could be reached before, so that its address is right
+        known = waited = False  # whether the storage was reached before, and whether this process waits for a leader
         while True:
             try:
                 study = self._opened(open_study, known)
             except StudyLocked:
                 if not waited:
-                    self._say("another process writes this study; working for it as soon as it can be joined")
+                    self._say("another process is writing this study; waiting to join it")
                 known = waited = True
                 if not self._work(ends):
                     raise StudyLocked(
-                        f"study {self.name!r} is not done, but the time of this process is up; another process continues it"
+                        f"study {self.name!r} is not done, but this process has reached its timeout; another one continues it"
                     ) from None
                 continue
             known, waited = True, False
@@ -85,7 +85,7 @@ class Joining:
                 raise
 
     def _opened(self, open_study: Callable[[], Study], known: bool) -> Study:
-        """Open the study. A storage that could be reached before may come back."""
+        """Open the study. If the storage was reached before, wait for it to come back."""
         patience = time.monotonic() + (Timeouts.of(parse_url(self.storage)).reconnect if known else 0.0)
         while True:
             try:
@@ -106,7 +106,7 @@ class Joining:
         study.optimize(function, runner=runner, **{**options, "timeout": left})
 
     def _work(self, ends: float | None) -> bool:
-        """Work for the process that leads the study. Returns False if the time of this process is up."""
+        """Work for the process that leads the study. Returns False if this process has reached its timeout."""
         from ..runners.engines.joined import work_for
 
         if ends is not None and time.monotonic() >= ends:
@@ -114,9 +114,9 @@ class Joining:
         leader = self._leader()
         left = None if ends is None else ends - time.monotonic()
         if leader is None:
-            time.sleep(_PAUSE)  # it is starting, or about to end
+            time.sleep(_PAUSE)  # the leader is starting, or about to end
             return True
-        self._say(f"working for the process that leads it, at {leader.address}")
+        self._say(f"running pulls for the leader of the study at {leader.address}")
         if not work_for(leader, self.workers, self.resources, self.host, left):
             time.sleep(_PAUSE)
         return ends is None or time.monotonic() < ends
@@ -140,7 +140,7 @@ class Joining:
                 owner = owner_of(journal, header)
                 places = directories(journal, header)
         except (StudyNotFound, StorageError):
-            return None  # being created, or not reachable for the moment
+            return None  # the study is being created, or the storage cannot be reached at the moment
         if not any(says(place, owner.record(place) or "null") for place in places):
             raise WorkerError(
                 f"this machine cannot read the checkpoints of study {self.name!r} in {str(places[0])!r}: use a directory that "
@@ -172,7 +172,7 @@ def joining(
             f'join needs a storage that all processes can reach, such as "postgresql://host/base", got {storage!r}'
         )
     if runner is not None:
-        raise ValueError(f"runner cannot be combined with join, got {runner!r}: processes that join run the pulls")
+        raise ValueError(f"runner cannot be combined with join, got {runner!r}: the processes that join run the pulls")
     if deterministic:
         raise ValueError("deterministic cannot be combined with join, because the number of workers changes")
     from ..runners.engines.joined import reachable_host
@@ -180,7 +180,7 @@ def joining(
     url = parse_url(storage)
     server = (url.host, url.port or 5432) if url.host else None
     if workers is not None and not isinstance(workers, int):
-        raise ValueError(f"workers must be a number with join: how many pulls this process runs at once, got {workers!r}")
+        raise ValueError(f"workers must be the number of pulls that this process runs at once if join is set, got {workers!r}")
     return Joining(
         storage,
         name,

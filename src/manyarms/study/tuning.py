@@ -56,9 +56,9 @@ def tune(
         storage, name, checkpoints, direction, bounds, origin: As for `Study`.
         seed: Random seed. The same seed gives the same search.
         join: Whether to share the search with other processes, on any machine, that run the same script with the same storage.
-            The first one leads the search; the others work for it until it is done. If the leader ends, another process leads.
-            `workers` is then the number of pulls that this process runs at once. Instead of True, the address of this machine,
-            if the others cannot find it.
+            The first one leads the search; the others work for it until it is done. If the leader ends, another process takes
+            over. `workers` is then the number of pulls that this process runs at once. Instead of True, you can pass the
+            address of this machine, if the others cannot reach it otherwise.
         options: Workers, timeout, retries and the other arguments of `Study.optimize`.
 
     >>> import manyarms as ma

@@ -1,4 +1,4 @@
-"""Runners for several machines: the workers of Dask, Ray, or any `concurrent.futures.Executor`."""
+"""Runners for several machines, on the workers of Dask, Ray or any `concurrent.futures.Executor`."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class EngineRunner(Runner, Protocol):
 
 @runtime_checkable
 class PublishingRunner(Runner, Protocol):
-    """A runner that other processes can join, at an address that is kept with the study."""
+    """A runner that other processes can join, at an address that is stored with the study."""
 
     def publish_with(self, publish: Callable[[str | None], None]) -> None:
-        """Set the function that stores where other processes can join; it is called with None when they no longer can."""
+        """Set the function that stores the address where other processes can join. It gets None when they no longer can."""
 
 
 def engine_runner(
     engine: Any, workers: int | str | None, pull_timeout: float | str | None, resources: Mapping[str, float] | None
 ) -> EngineRunner | None:
-    """The runner for an engine; None if this is not an engine.
+    """The runner for an engine; None if the argument is not an engine.
 
     Args:
         engine: "dask", "dask://host:8786", a `distributed.Client`, "ray", "ray://host:10001", or an `Executor`.

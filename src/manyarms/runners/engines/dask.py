@@ -39,14 +39,14 @@ try:
 except ImportError:
     raise ImportError('runner="dask" needs Dask: pip install "manyarms[dask]"') from None
 
-_LOOK = 1.0  # seconds between checks whether workers have joined or left
+_LOOK = 1.0  # seconds between checks for workers that have joined or left
 _CONNECT = 10.0  # seconds to wait for the scheduler at the start
 _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the first worker
 STATUS_ADDRESS = "127.0.0.1:0"
-"""Where a scheduler shows its state. Only this machine can read it, and two schedulers do not compete for the usual port."""
+"""Where a scheduler serves its status page: on any free port, so that schedulers do not conflict, and only for this machine."""
 
 _MOVED = "moved"
-_RERUN = "run the search again when there is a cluster; it resumes"
+_RERUN = "run the search again when the cluster is back; it resumes"
 _log = logging.getLogger("manyarms")
 
 
@@ -59,12 +59,12 @@ class DaskRunner:
     Args:
         cluster: "dask" for a new cluster on this machine, the address of a scheduler such as "dask://host:8786", or a
             `distributed.Client`.
-        workers: Number of pulls that run at once; "all" follows the size of the cluster.
+        workers: Maximum number of pulls that run at once; "all" means all workers of the cluster, even if their number changes.
         pull_timeout: As for `ProcessRunner`.
         resources: {"gpu": 1} runs pulls on workers with the Dask resource "GPU"; {"cpu": 2} gives each pull two threads.
         patience: Seconds to wait for a lost scheduler, or for the first worker.
         security: TLS settings for an address, as for `distributed.Client`.
-        clock: Returns the time in seconds, from any start.
+        clock: Returns the time in seconds since an arbitrary moment.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class DaskRunner:
         self._address = _address_of(cluster) if isinstance(cluster, str) else None
         self._client: Client | None = None if isinstance(cluster, str) else cluster
         self._own: LocalCluster | None = None
-        self._known: tuple[str, Any] = "a local Dask cluster", security  # where the client was connected, and how
+        self._known: tuple[str, Any] = "a local Dask cluster", security  # address and TLS settings of the client
         self._limit = None if workers in (None, "all") else checks.whole("workers", workers, 1)  # type: ignore[arg-type]
         PullLimit.of(pull_timeout)  # raises if it is not valid
         self._pull_timeout = pull_timeout
@@ -90,12 +90,12 @@ class DaskRunner:
         self._setup: Setup | None = None
         self._place: tuple[Location, str | None] | None = None
         self._hosts: dict[str, str] = {}  # by address of a worker: the id of its host
-        self._slots = Slots()  # of the same workers
+        self._slots = Slots()  # of these workers
         self._looked = -math.inf
-        self._greeting: Answer[dict[str, Any]] | None = None  # what new workers answer, in another thread
+        self._greeting: Answer[dict[str, Any]] | None = None  # the answers of new workers, requested in another thread
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
         self._flight: dict[Answer[Any], _Flight] = {}
-        self._spent: list[Future] = []  # ended, but not released yet
+        self._spent: list[Future] = []  # futures that have ended, but are not released yet
         self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
         self._done: queue.SimpleQueue[Answer[Any]] = queue.SimpleQueue()
         self._numbers = count()
@@ -205,11 +205,11 @@ class DaskRunner:
             raise WorkerError(f"the Dask scheduler at {self._where} cannot be reached: {error}") from error
 
     def _look(self, at_once: bool = False) -> list[str]:
-        """Note which workers have joined and left. Returns why workers that joined cannot be used.
+        """Find out which workers have joined or left. Returns why some of the new workers cannot be used.
 
         Args:
-            at_once: Whether to look even if that was done a moment ago, and to wait for the answers of new workers. A worker
-                that cannot be reached may take minutes to answer, which must not delay the others.
+            at_once: Whether to check even if the last check was a moment ago, and to wait for the answers of new workers. By
+                default it does not wait: an unreachable worker may take minutes, which must not delay the others.
         """
         if not at_once and self._clock() < self._looked + _LOOK:
             return []
@@ -228,7 +228,7 @@ class DaskRunner:
         try:
             answers = greeting.result()
         except (OSError, TimeoutError, CancelledError) as error:  # the scheduler was lost, or the client was closed
-            _log.debug("new Dask workers cannot be asked: %s", error)
+            _log.debug("the new Dask workers did not answer: %s", error)
             return []
         return self._use({address: answer for address, answer in answers.items() if address in sizes})
 
@@ -245,7 +245,7 @@ class DaskRunner:
         def ask() -> None:
             try:
                 answers = greet()
-                if any(answer is None for answer in answers.values()):  # of a new scheduler
+                if any(answer is None for answer in answers.values()):  # a restarted scheduler has no plugin
                     client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
                     answers = greet()
                 answer.set_result(answers)
@@ -256,7 +256,7 @@ class DaskRunner:
         return answer
 
     def _use(self, answers: Mapping[str, Any]) -> list[str]:
-        """Use the workers that can run pulls. The reasons of those that cannot are returned."""
+        """Start to use the workers that can run pulls. Returns the reasons why the others cannot."""
         refused = []
         for address, answer in answers.items():
             if answer is None or isinstance(answer, OSError):
@@ -268,17 +268,17 @@ class DaskRunner:
             if reason is not None:
                 refused.append(reason)
             elif answer["differences"]:
-                _log.warning("Dask worker %s has %s, which may matter", address, ", ".join(answer["differences"]))
+                _log.warning("Dask worker %s has %s; results may differ", address, ", ".join(answer["differences"]))
             self._hosts[address] = answer.get("host", "")
             self._slots.add(address, slots if reason is None else 0)
         if not self._slots.total:
-            self._forget_workers()  # ask again, because there is nobody else
+            self._forget_workers()  # ask them again later, because no other worker can be used
         elif refused:
-            warnings.warn(f"{len(refused)} Dask workers are not used: {refused[0]}", ManyarmsWarning, stacklevel=2)
+            warnings.warn(f"not using {len(refused)} Dask worker(s), because {refused[0]}", ManyarmsWarning, stacklevel=2)
         return refused
 
     def _forget(self, address: str) -> None:
-        """Use a worker no more, unless it is greeted again."""
+        """Stop using a worker until it has answered the questions for new workers again."""
         self._hosts.pop(address, None)
         self._slots.remove(address)
 
@@ -312,7 +312,7 @@ class DaskRunner:
         self._address, self._security = self._known
         client.close(timeout=_LOOK)
         connected = self._connected()
-        for future in self._flight:  # they end as lost
+        for future in self._flight:  # their pulls count as lost and run again
             self._done.put(future)
         return connected
 
@@ -335,7 +335,7 @@ class DaskRunner:
                 return
             try:
                 self._send(self._waiting[0], address)
-            except ClosedClientError:  # at this moment
+            except ClosedClientError:  # the client was closed just now
                 self._slots.give_back(address)
                 self._looked = -math.inf
                 return
@@ -350,24 +350,24 @@ class DaskRunner:
             task,
             key=f"manyarms-{setup.key}-{next(self._numbers)}",
             workers=[address],
-            allow_other_workers=True,  # so that a task whose worker is gone comes back as moved, and does not wait forever
+            allow_other_workers=True,  # or a task whose worker has left waits forever; others return `_MOVED`
             resources=self._needs.of_dask(),
             retries=0,
             pure=False,
         )
-        # Dask's thread fetches the answer as soon as it is there, together with those of other workers.
+        # Dask's thread fetches the answer as soon as it is available, together with those of other workers.
         fetching = client.gather(future, asynchronous=True)
         answer = asyncio.run_coroutine_threadsafe(fetching, client.loop.asyncio_loop)
         self._flight[answer] = _Flight(task, address, future)
         answer.add_done_callback(self._done.put)
 
     def _give_up(self, answers: Collection[Answer[Any]]) -> None:
-        """Cancel tasks whose workers have left. Dask itself would keep them until one of these very workers comes back."""
+        """Cancel tasks whose workers have left. Otherwise, Dask would keep them until that worker returns."""
         if answers:
             _, client = self._started
             client.cancel([self._flight[answer].future for answer in answers], force=True)
         for answer in answers:
-            answer.cancel()  # it ends as lost
+            answer.cancel()  # its pull counts as lost and runs again
 
     def _release(self) -> None:
         """Let Dask forget tasks that have ended.
@@ -380,7 +380,7 @@ class DaskRunner:
         self._spent = []
 
     def _ended(self) -> list[Answer[Any]]:
-        """The answers that have arrived. Waits for one, but not for long."""
+        """The answers that have arrived. Waits up to a second for the first one."""
         ended = []
         with suppress(queue.Empty):
             ended.append(self._done.get(timeout=_LOOK))
@@ -389,7 +389,7 @@ class DaskRunner:
         return ended
 
     def _outcome(self, answer: Answer[Any]) -> Outcome | None:
-        """The outcome of a task; None if nobody waits for it."""
+        """The outcome of a task; None if the task was abandoned."""
         if answer not in self._flight:
             return None
         running = self._flight.pop(answer)
@@ -405,7 +405,7 @@ class DaskRunner:
         if isinstance(outcome, Outcome):
             self._holders[task.pull.arm.id] = address
             return outcome
-        self._forget(address)  # greet it again, if it is still there
+        self._forget(address)  # if it is still there, ask again whether it can run pulls
         self._looked = -math.inf
         _log.info("Dask worker %s was lost; the pull of arm %d runs again", address, task.pull.arm.id)
         reason = f"its worker was lost {task.losses + 1} times (often: out of memory)"
@@ -414,7 +414,7 @@ class DaskRunner:
 
 @dataclass(frozen=True, slots=True)
 class _Flight:
-    """A task that runs: on which worker, and its future."""
+    """A running task, with its worker and its future."""
 
     task: Task
     address: str
@@ -438,12 +438,12 @@ class _Needs:
         if self.gpu:
             return (
                 f"the Dask worker {address} does not offer {self.gpu:g} of the resource GPU: start it with "
-                f'`dask worker --resources "GPU={math.ceil(self.gpu)}"`, or give resources without "gpu"'
+                f'`dask worker --resources "GPU={math.ceil(self.gpu)}"`, or remove "gpu" from resources'
             )
-        return f"the Dask worker {address} has fewer than the {self.cpu:g} threads of resources['cpu']"
+        return f"the Dask worker {address} has fewer threads than resources['cpu'], which is {self.cpu:g}"
 
     def of_dask(self) -> dict[str, float] | None:
-        """The resources in the words of Dask."""
+        """The resources as Dask names them."""
         return {"GPU": self.gpu} if self.gpu else None
 
 
@@ -470,7 +470,7 @@ def _plugin(key: str) -> str:
 def _greeting(
     key: str, versions: Mapping[str, str], directory: Location | None, owner: str | None, dask_worker: Worker
 ) -> dict[str, Any] | None:
-    """What the study needs to know about this worker; None if it is not a host of the search."""
+    """What the study needs to know about this worker; None if it does not have the plugin of the search."""
     plugin = dask_worker.plugins.get(_plugin(key))
     if plugin is None:
         return None
@@ -484,7 +484,7 @@ def _greeting(
 
 
 def _run(key: str, host: str, task: Task) -> Outcome | str:
-    """Run a pull, on the worker that was chosen for it. On another worker, which got it after that one left, do nothing."""
+    """Run a pull on the worker that was chosen for it. Does nothing if Dask moved it to another worker."""
     plugin = get_worker().plugins.get(_plugin(key))
     if plugin is None or plugin.id != host or plugin.host is None:
         return _MOVED
@@ -493,14 +493,14 @@ def _run(key: str, host: str, task: Task) -> Outcome | str:
 
 
 def _read_error(error: BaseException, address: str) -> str:
-    """What to do about an exception of Dask: `_MOVED` if the pull can run again; otherwise raises `WorkerError`."""
+    """Interpret an exception of Dask. Returns `_MOVED` if the pull can run again; otherwise raises `WorkerError`."""
     if isinstance(error, (KilledWorker, FutureCancelledError, CancelledError, OSError, TimeoutError)):
         return _MOVED
     raise WorkerError(f"the Dask worker {address} cannot run pulls: {type(error).__name__}: {error}") from error
 
 
 def _address_of(cluster: str) -> str | None:
-    """The address of a scheduler in the words of Dask; None for a new cluster on this machine."""
+    """The address of a scheduler as Dask writes it; None for a new cluster on this machine."""
     if cluster in ("dask", "dask://"):
         return None
     place = cluster.removeprefix("dask://")

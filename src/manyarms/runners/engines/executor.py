@@ -27,7 +27,7 @@ from ..resources import checked_resources
 from ..task import Task
 from .host import Host, Setup, refusal
 
-_hosts: dict[str, Host] = {}  # in a worker: by search
+_hosts: dict[str, Host] = {}  # used in workers; by key of the search
 _mutex = threading.Lock()
 
 
@@ -36,10 +36,10 @@ class ExecutorRunner:
 
     Args:
         executor: The executor.
-        workers: Number of pulls that run at once. By default the number of workers of the executor, if it is known.
+        workers: Number of pulls that run at once. By default, the number of workers of the executor, if that is known.
         pull_timeout: As for `ProcessRunner`.
         resources: {"cpu": 2} lets the libraries of each pull use two threads.
-        clock: Returns the time in seconds, from any start.
+        clock: Returns the time in seconds since an arbitrary moment.
 
     >>> import manyarms as ma
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -87,7 +87,7 @@ class ExecutorRunner:
         self._sent = 0
 
     def check_access(self, directory: Location, owner: str | None) -> None:
-        """Raise `WorkerError` if a worker cannot run pulls for the study. Executors do not say which worker runs what."""
+        """Raise `WorkerError` if a worker cannot run pulls for the study. May miss some: the executor chooses the workers."""
         answers = [self._submit(refusal, self._started.versions, directory, owner) for _ in range(self._workers)]
         for reason in map(self._result, answers):
             if reason is not None:
@@ -164,15 +164,15 @@ class ExecutorRunner:
             raise
         except BrokenExecutor as error:
             raise WorkerError(
-                f"the executor lost a worker, and with it all others ({error}): run the search again with a new executor; "
-                "it resumes"
+                f"a worker of the executor died, so the executor cannot be used anymore ({error}): run the search again with a "
+                "new executor; it resumes"
             ) from error
         except (Exception, CancelledError) as error:
             raise WorkerError(f"a worker of the executor cannot run pulls ({type(error).__name__}: {error})") from error
 
 
 def _run(key: str, setup: Setup | None, flag: tuple[str, str], task: Task) -> Outcome | None:
-    """Run a pull, in a worker. Returns None if the worker needs the setup first."""
+    """Run a pull. Runs in a worker. Returns None if the worker needs the setup first."""
     with _mutex:
         host = _hosts.get(key)
         if host is None:
@@ -183,11 +183,11 @@ def _run(key: str, setup: Setup | None, flag: tuple[str, str], task: Task) -> Ou
         return host.run(task)
     except PullsAbandoned:
         task.discard()
-        return Outcome(task.pull, reason="abandoned")  # nobody waits for it
+        return Outcome(task.pull, reason="abandoned")  # the study has ended, so nobody reads this
 
 
 def _abandoned_without(machine: str, flag: str) -> Callable[[], bool] | None:
-    """Whether the flag has been removed, as a function. On another machine, which cannot see the flag, None."""
+    """A function that returns whether the flag was removed; None on another machine, which cannot see the flag."""
     return (lambda: not os.path.exists(flag)) if machine == _machine() else None
 
 
@@ -197,7 +197,7 @@ def _machine() -> str:
 
 
 def _forget(key: str) -> None:
-    """End the processes of a search, in a worker."""
+    """End the processes of a search. Runs in a worker."""
     with _mutex:
         host = _hosts.pop(key, None)
     if host is not None:
@@ -205,7 +205,7 @@ def _forget(key: str) -> None:
 
 
 def _size_of(executor: Executor) -> int:
-    """The number of workers of an executor, which most of them do not publish."""
+    """The number of workers of an executor. Most executors have no public attribute for it."""
     for name in ("num_workers", "_max_workers"):  # mpi4py; the standard library and loky
         size = getattr(executor, name, None)
         if isinstance(size, int) and size > 0:

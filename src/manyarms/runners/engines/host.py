@@ -45,21 +45,21 @@ class Setup:
 
 
 class Host:
-    """Runs the pulls that a worker receives. Each runs in a child process, which is used again for the next pull.
+    """Runs the pulls that a worker receives. Each runs in a child process, which is reused for the next pull.
 
     If a pull crashes or takes too long, its process ends and the pull fails, but the worker continues. If the worker ends,
     its child processes end with it.
 
     Args:
         setup: The function and its settings.
-        is_abandoned: Called now and then while a pull runs. Returns whether the study has stopped waiting for it.
-        rest: Seconds after which a child process without a pull ends, for engines that do not say when a search has ended;
-            None means that it waits until `close`.
+        is_abandoned: Called from time to time while a pull runs. Returns whether the study has stopped waiting for it.
+        rest: Seconds after which an idle child process ends, for engines that do not report the end of a search. None means
+            that it stays until `close`.
     """
 
     def __init__(self, setup: Setup, is_abandoned: Callable[[], bool] | None = None, rest: float | None = None) -> None:
         self._setup, self._is_abandoned, self._rest = setup, is_abandoned, rest
-        self._timer: threading.Timer | None = None  # ends processes that rest
+        self._timer: threading.Timer | None = None  # ends idle processes
         self._mutex = threading.Lock()
         self._idle: list[tuple[str | None, ProcessRunner]] = []  # with the devices that the worker had then
         self._leases: list[str | None] = _leases(setup.gpus)  # devices for the next processes
@@ -72,12 +72,12 @@ class Host:
         Raises:
             WorkerError: The function cannot be loaded on this machine.
         """
-        devices = os.environ.get("CUDA_VISIBLE_DEVICES")  # an engine may assign other devices to the next pull
+        devices = os.environ.get("CUDA_VISIBLE_DEVICES")  # an engine may assign different devices to the next pull
         runner = self._take(devices)
         try:
             runner.submit(task)
             with self._mutex:
-                if self._closed:  # in the meantime, when there was no process to kill yet
+                if self._closed:  # `close` was called before there was a process to kill
                     runner.kill()
             outcome = runner.collect()[0]
         except BaseException:
@@ -157,7 +157,7 @@ class Host:
 
 
 def _leases(gpus: float | None) -> list[str | None]:
-    """The devices of each pull, if this worker has several; empty if the engine takes care of that."""
+    """The devices of each pull, if this worker has several; empty if the engine assigns them."""
     devices = visible_devices() if gpus else []
     return device_leases(int(len(devices) / gpus + 1e-9), {"gpu": gpus}, devices)[::-1] if devices and gpus else []
 
@@ -190,7 +190,7 @@ def _can_read(directory: Location, owner: str) -> bool:
 
 
 def differences(theirs: Mapping[str, str]) -> list[str]:
-    """The packages of which this machine has another version than the process of the study, in words."""
+    """The packages whose version on this machine differs from that in the process of the study, as text."""
     ours = versions()
     return [
         f"{name} {ours.get(name, '(missing)')} instead of {theirs[name]}"

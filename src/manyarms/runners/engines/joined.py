@@ -33,7 +33,7 @@ _log = logging.getLogger("manyarms")
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Where the leader of a study can be reached, and the key to do so. It is kept in the storage of the study.
+    """The address of the leader of a study, and the TLS key to connect to it. It is kept in the storage of the study.
 
     Args:
         address: The address of its scheduler.
@@ -64,13 +64,13 @@ class Leader:
 
 
 class LeadingRunner:
-    """Runs pulls in this process and in those that join. A scheduler is started with the first pull.
+    """Runs pulls in this process and in those that join. The scheduler is started with the first pull.
 
     Args:
         workers: Number of pulls that this process runs at once.
         pull_timeout, resources: As for `DaskRunner`.
         host: The address at which other machines can reach this one.
-        clock: Returns the time in seconds, from any start.
+        clock: Returns the time in seconds since an arbitrary moment.
     """
 
     def __init__(
@@ -107,11 +107,11 @@ class LeadingRunner:
         self._function = function
 
     def check_access(self, directory: Location, owner: str | None) -> None:
-        """Note what each worker that joins must be able to read."""
+        """Set what each worker that joins must be able to read."""
         self._access = directory, owner
 
     def publish_with(self, publish: Callable[[str | None], None]) -> None:
-        """Set the function that stores where other processes can join."""
+        """Set the function that stores the address where other processes can join."""
         self._publish = publish
 
     def submit(self, task: Task) -> None:
@@ -183,7 +183,7 @@ def work_for(leader: Leader, workers: int, resources: Mapping[str, float] | None
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Context manager in which Dask does not log that its connections end, which is no news when a study ends."""
+    """Context manager that silences Dask, which would log closed connections whenever a study ends."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -219,7 +219,7 @@ async def _serve(leader: Leader, workers: int, resources: Mapping[str, float] | 
 
 
 def reachable_host(server: tuple[str, int] | None) -> str:
-    """The address of this machine in the network of a server; the loopback address if there is none.
+    """The address from which this machine connects to a server; the loopback address if there is no server.
 
     Args:
         server: Host and port of the server.
@@ -234,6 +234,6 @@ def reachable_host(server: tuple[str, int] | None) -> str:
 
 
 def _resources(workers: int, resources: Mapping[str, float] | None) -> dict[str, float]:
-    """The resources of a worker that runs this number of pulls, in the words of Dask."""
+    """The resources of a worker that runs this number of pulls, as Dask names them."""
     gpus = (resources or {}).get("gpu")
     return {"GPU": workers * gpus} if gpus else {}

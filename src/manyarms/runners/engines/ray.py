@@ -33,11 +33,11 @@ try:
 except ImportError:
     raise ImportError('runner="ray" needs Ray: pip install "manyarms[ray]"') from None
 
-_LOOK = 1.0  # seconds between checks whether nodes have joined or left
+_LOOK = 1.0  # seconds between checks for nodes that have joined or left
 _END = 5.0  # seconds to wait until abandoned pulls have ended
 _REST = 10.0  # seconds after which a worker ends its child process: Ray does not tell workers that a search has ended
 _log = logging.getLogger("manyarms")
-_hosts: dict[str, Host] = {}  # in a worker: by search
+_hosts: dict[str, Host] = {}  # used in workers; by key of the search
 _mutex = threading.Lock()
 
 
@@ -48,12 +48,13 @@ class RayRunner:
     again, and is counted once.
 
     Args:
-        address: "ray" for the cluster that this process is connected to, or else a new one on this machine; "ray://host:10001"
-            for the Ray client of a cluster; "auto" or "host:6379" for a cluster that this machine belongs to.
-        workers: Number of pulls that run at once; "all" follows the size of the cluster.
+        address: "ray" for the cluster that this process is connected to or this machine belongs to, or else a new one on this
+            machine; "ray://host:10001" for a remote cluster, through Ray Client; "auto" or "host:6379" for the cluster that
+            this machine belongs to.
+        workers: Maximum number of pulls that run at once; "all" means as many as fit on the cluster, even if its size changes.
         pull_timeout: As for `ProcessRunner`.
-        resources: What Ray reserves for each pull, such as {"cpu": 2, "gpu": 1}. By default one CPU.
-        clock: Returns the time in seconds, from any start.
+        resources: What Ray reserves for each pull, such as {"cpu": 2, "gpu": 1}. By default, one CPU.
+        clock: Returns the time in seconds since an arbitrary moment.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class RayRunner:
         self._pull_timeout, self._clock = pull_timeout, clock
         needs = checked_resources(resources)
         self._cpus, self._gpus = needs.get("cpu", 1.0), needs.get("gpu", 0.0)
-        self._own = False  # whether this object connected to Ray, and disconnects
+        self._own = False  # whether this object connected to Ray, and so must disconnect
         self._setup: Setup | None = None
         self._sent: Any = None  # the setup in Ray's object store
         self._remote: Any = None  # the function that runs a pull; made once, because Ray sends each new one to all workers
@@ -143,14 +144,14 @@ class RayRunner:
         if ray.is_initialized():
             for reference in references:
                 ray.cancel(reference, force=True)  # ends its worker, and with it the child process
-            if references:  # so that none of them saves a checkpoint after the study has removed those of abandoned pulls
+            if references:  # or they could save a checkpoint after the study has removed those of abandoned pulls
                 ray.wait(references, num_returns=len(references), timeout=_END, fetch_local=False)
         self._disconnect()
 
     # -- the cluster
 
     def _connect(self) -> None:
-        """Connect to the cluster, unless this process is connected already."""
+        """Connect to the cluster, unless this process is already connected."""
         if ray.is_initialized():
             return
         try:
@@ -192,7 +193,7 @@ class RayRunner:
         self._n_nodes = len(nodes)
         slots = max(1, sum(self._fitting(resources) for resources in nodes))
         if slots != self._slots and self._limit is None and not at_once:
-            _log.info("the Ray cluster now runs %d pulls at once", slots)
+            _log.info("the Ray cluster now has room for %d pulls at once", slots)
         self._slots = slots
 
     def _fitting(self, resources: Mapping[str, float]) -> int:
@@ -211,9 +212,9 @@ class RayRunner:
     def _send(self, task: Task, with_setup: bool = False) -> None:
         setup, node = self._started, self._nodes.get(task.pull.arm.id)
         options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
-        if node is not None and self._n_nodes > 1:  # with one node, it would only keep Ray from using the same worker again
+        if node is not None and self._n_nodes > 1:  # with one node, this would only keep Ray from reusing a worker
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
-        # Ray counts references, and takes longer for objects than for bytes.
+        # The setup is left out where possible, because Ray tracks each reference. Bytes are faster to send than objects.
         reference = self._remote.options(**options).remote(
             setup.key, [self._sent] if with_setup else None, cloudpickle.dumps(task)
         )
@@ -222,7 +223,7 @@ class RayRunner:
         answer.add_done_callback(self._done.put)
 
     def _ended(self) -> list[Future[Any]]:
-        """The answers that have arrived. Waits for one, but not for long."""
+        """The answers that have arrived. Waits up to a second for the first one."""
         ended = []
         with suppress(queue.Empty):
             ended.append(self._done.get(timeout=_LOOK))
@@ -231,7 +232,7 @@ class RayRunner:
         return ended
 
     def _outcome(self, answer: Future[Any]) -> Outcome | None:
-        """The outcome of a task; None if it is not known yet, or if nobody waits for it."""
+        """The outcome of a task; None if it is not known yet, or if the task was abandoned."""
         if answer not in self._flight:
             return None
         task, _ = self._flight.pop(answer)
@@ -253,7 +254,7 @@ class RayRunner:
 
 
 def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | None:
-    """Run a pull, in a Ray worker. Returns the outcome and the node, or None if the worker needs the setup first.
+    """Run a pull. Runs in a Ray worker. Returns the outcome and the node, or None if the worker needs the setup first.
 
     Args:
         key: Identifies the search.
@@ -265,7 +266,7 @@ def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | 
         if host is None:
             if setup is None:
                 return None
-            for old in list(_hosts):  # Ray uses a worker again for the next search
+            for old in list(_hosts):  # Ray reuses workers for the next search
                 _hosts.pop(old).close()
             host = _hosts[key] = Host(ray.get(setup[0]), rest=_REST)
     outcome = host.run(pickle.loads(task))

@@ -1,4 +1,4 @@
-"""Counts how many more pulls each worker of a cluster can run."""
+"""Counts the free slots of the workers of a cluster. A slot is room for one pull."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 
 
 class Slots:
-    """The slots of the workers of a cluster. Every operation takes the same time for any number of workers.
+    """The slots of the workers of a cluster. The time of each operation does not depend on the number of workers.
 
-    Workers are known by name. A worker that leaves and comes back still has the pulls that have not been returned.
+    Workers are identified by name. If a worker leaves and comes back, slots that were not given back are still taken.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Slots:
     def take(self, preferred: str | None = None) -> str | None:
         """Take a slot of the preferred worker, or else of the one with the most free slots. None if no slot is free.
 
-        Among equals, it is the worker that was used last, because its processes are running already.
+        Ties go to the worker that was used last, because its processes are already running.
         """
         worker = preferred if preferred in self._sizes and self._free(preferred) > 0 else self._freest()
         if worker is not None:
@@ -45,7 +45,7 @@ class Slots:
         return worker
 
     def give_back(self, worker: str) -> None:
-        """Return a slot that was taken, also of a worker that has left."""
+        """Give back a slot that was taken. The worker may have left."""
         self._change(worker, -1)
 
     def clear(self) -> None:
