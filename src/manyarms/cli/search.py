@@ -53,7 +53,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--join",
-        action="store_true",
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="ADDRESS",
         help="share the search with other processes, on any machine, that run the same command with the same storage",
     )
     shown = parser.add_mutually_exclusive_group()

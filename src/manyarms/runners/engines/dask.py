@@ -28,14 +28,15 @@ from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
-from .host import Host, Setup, differences, refusal
+from .host import Setup
 from .slots import Slots
 
 try:
-    from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
+    from distributed import Client, Future, LocalCluster
     from distributed.client import ClosedClientError, FutureCancelledError
     from distributed.scheduler import KilledWorker
-    from distributed.worker import Worker
+
+    from .dask_worker import MOVED, Hosting, Needs, greeting, plugin_name, run_pull
 except ImportError:
     raise ImportError('runner="dask" needs Dask: pip install "manyarms[dask]"') from None
 
@@ -45,7 +46,6 @@ _PATIENCE = 600.0  # seconds to wait for a scheduler that was lost, and for the 
 STATUS_ADDRESS = "127.0.0.1:0"
 """Where a scheduler serves its status page: on any free port, so that schedulers do not conflict, and only for this machine."""
 
-_MOVED = "moved"
 _RERUN = "run the search again when the cluster is back; it resumes"
 _log = logging.getLogger("manyarms")
 
@@ -85,7 +85,7 @@ class DaskRunner:
         self._limit = None if workers in (None, "all") else checks.whole("workers", workers, 1)  # type: ignore[arg-type]
         PullLimit.of(pull_timeout)  # raises if it is not valid
         self._pull_timeout = pull_timeout
-        self._needs = _Needs(**checked_resources(resources))
+        self._needs = Needs(**checked_resources(resources))
         self._patience, self._security, self._clock = patience, security, clock
         self._setup: Setup | None = None
         self._place: tuple[Location, str | None] | None = None
@@ -116,7 +116,7 @@ class DaskRunner:
         self._setup = Setup(pickled(function), self._pull_timeout, threads, self._needs.gpu)
         self._client = self._client or self._connected()
         self._known = str(self._client.scheduler.address), self._client.security
-        self._client.register_plugin(_Hosting(self._setup), name=_plugin(self._setup.key))
+        self._client.registerplugin_name(Hosting(self._setup), name=plugin_name(self._setup.key))
         self._look(at_once=True)
 
     def check_access(self, directory: Location, owner: str | None) -> None:
@@ -168,7 +168,7 @@ class DaskRunner:
         if client.status == "running":  # otherwise this would wait for a scheduler that may be gone
             with suppress(Exception):
                 client.cancel([running.future for running in flight.values()], force=True)
-                client.unregister_worker_plugin(_plugin(setup.key))  # ends the child processes
+                client.unregister_workerplugin_name(plugin_name(setup.key))  # ends the child processes
         for answer in flight:
             answer.cancel()
         if self._address is not None:
@@ -224,9 +224,9 @@ class DaskRunner:
             self._greeting = self._greeted(new)
         if self._greeting is None or not (at_once or self._greeting.done()):
             return []
-        greeting, self._greeting = self._greeting, None
+        arrived, self._greeting = self._greeting, None
         try:
-            answers = greeting.result()
+            answers = arrived.result()
         except (OSError, TimeoutError, CancelledError) as error:  # the scheduler was lost, or the client was closed
             _log.debug("the new Dask workers did not answer: %s", error)
             return []
@@ -240,13 +240,13 @@ class DaskRunner:
         answer: Answer[dict[str, Any]] = Answer()
 
         def greet() -> dict[str, Any]:
-            return dict(client.run(_greeting, *arguments, workers=list(addresses), on_error="return"))
+            return dict(client.run(greeting, *arguments, workers=list(addresses), on_error="return"))
 
         def ask() -> None:
             try:
                 answers = greet()
                 if any(answer is None for answer in answers.values()):  # a restarted scheduler has no plugin
-                    client.register_plugin(_Hosting(setup), name=_plugin(setup.key))
+                    client.registerplugin_name(Hosting(setup), name=plugin_name(setup.key))
                     answers = greet()
                 answer.set_result(answers)
             except BaseException as error:
@@ -344,13 +344,13 @@ class DaskRunner:
     def _send(self, task: Task, address: str) -> None:
         setup, client = self._started
         future = client.submit(
-            _run,
+            run_pull,
             setup.key,
             self._hosts[address],
             task,
             key=f"manyarms-{setup.key}-{next(self._numbers)}",
             workers=[address],
-            allow_other_workers=True,  # or a task whose worker has left waits forever; others return `_MOVED`
+            allow_other_workers=True,  # or a task whose worker has left waits forever; others return `MOVED`
             resources=self._needs.of_dask(),
             retries=0,
             pure=False,
@@ -397,7 +397,7 @@ class DaskRunner:
         self._slots.give_back(address)
         self._spent.append(running.future)
         try:
-            outcome = answer.result() if running.future.client is self._client else _MOVED
+            outcome = answer.result() if running.future.client is self._client else MOVED
         except WorkerError:
             raise
         except (Exception, CancelledError) as error:
@@ -421,81 +421,10 @@ class _Flight:
     future: Future
 
 
-@dataclass(frozen=True, slots=True)
-class _Needs:
-    """The resources that a pull needs."""
-
-    cpu: float | None = None
-    gpu: float | None = None
-
-    def fitting(self, threads: int, resources: Mapping[str, float]) -> int:
-        """How many pulls fit on a worker."""
-        slots = float(threads) if not self.cpu else threads // self.cpu
-        return int(slots if not self.gpu else min(slots, resources.get("GPU", 0) / self.gpu + 1e-9))
-
-    def shortage(self, address: str) -> str:
-        """Why no pull fits on a worker."""
-        if self.gpu:
-            return (
-                f"the Dask worker {address} does not offer {self.gpu:g} of the resource GPU: start it with "
-                f'`dask worker --resources "GPU={math.ceil(self.gpu)}"`, or remove "gpu" from resources'
-            )
-        return f"the Dask worker {address} has fewer threads than resources['cpu'], which is {self.cpu:g}"
-
-    def of_dask(self) -> dict[str, float] | None:
-        """The resources as Dask names them."""
-        return {"GPU": self.gpu} if self.gpu else None
-
-
-class _Hosting(WorkerPlugin):  # type: ignore[misc]
-    """Makes each worker of the cluster, including those that join later, a host for the pulls of a search."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.setup_of_search = setup
-        self.host: Host | None = None
-        self.id = ""
-
-    def setup(self, worker: Worker) -> None:
-        self.host, self.id = Host(self.setup_of_search), str(worker.id)
-
-    def teardown(self, worker: Worker) -> None:
-        if self.host is not None:
-            self.host.close()
-
-
-def _plugin(key: str) -> str:
-    return f"manyarms-{key}"
-
-
-def _greeting(
-    key: str, versions: Mapping[str, str], directory: Location | None, owner: str | None, dask_worker: Worker
-) -> dict[str, Any] | None:
-    """What the study needs to know about this worker; None if it does not have the plugin of the search."""
-    plugin = dask_worker.plugins.get(_plugin(key))
-    if plugin is None:
-        return None
-    return {
-        "host": plugin.id,
-        "threads": dask_worker.state.nthreads,
-        "resources": dict(dask_worker.state.total_resources),
-        "refusal": None if directory is None else refusal(versions, directory, owner),
-        "differences": differences(versions),
-    }
-
-
-def _run(key: str, host: str, task: Task) -> Outcome | str:
-    """Run a pull on the worker that was chosen for it. Does nothing if Dask moved it to another worker."""
-    plugin = get_worker().plugins.get(_plugin(key))
-    if plugin is None or plugin.id != host or plugin.host is None:
-        return _MOVED
-    outcome: Outcome = plugin.host.run(task)
-    return outcome
-
-
 def _read_error(error: BaseException, address: str) -> str:
-    """Interpret an exception of Dask. Returns `_MOVED` if the pull can run again; otherwise raises `WorkerError`."""
+    """Interpret an exception of Dask. Returns `MOVED` if the pull can run again; otherwise raises `WorkerError`."""
     if isinstance(error, (KilledWorker, FutureCancelledError, CancelledError, OSError, TimeoutError)):
-        return _MOVED
+        return MOVED
     raise WorkerError(f"the Dask worker {address} cannot run pulls: {type(error).__name__}: {error}") from error
 
 

@@ -35,6 +35,7 @@ except ImportError:
 
 _LOOK = 1.0  # seconds between checks for nodes that have joined or left
 _END = 5.0  # seconds to wait until abandoned pulls have ended
+_MOST_HOSTS = 4  # searches that share a worker; an older one is set up again if it needs the worker
 _REST = 10.0  # seconds after which a worker ends its child process: Ray does not tell workers that a search has ended
 _log = logging.getLogger("manyarms")
 _hosts: dict[str, Host] = {}  # used in workers; by key of the search
@@ -266,7 +267,7 @@ def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | 
         if host is None:
             if setup is None:
                 return None
-            for old in list(_hosts):  # Ray reuses workers for the next search
+            for old in list(_hosts)[: 1 - _MOST_HOSTS]:  # Ray uses a worker for several searches, one after another or in turn
                 _hosts.pop(old).close()
             host = _hosts[key] = Host(ray.get(setup[0]), rest=_REST)
     outcome = host.run(pickle.loads(task))
