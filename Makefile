@@ -9,7 +9,7 @@ THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Python stores its bytecode, even if the environment says otherwise: tests start hundreds of processes that import the library.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test checks lint types types-linux types-windows docs unit dist core test-slow test-lowest peers benchmarks format clean
+.PHONY: help setup demo test checks lint types types-linux types-windows docs unit dist core test-long test-slow test-lowest peers benchmarks format clean
 
 help:
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="	" read -r name text; do printf 'make %-13s%s\n' "$$name" "$$text"; done
@@ -26,7 +26,7 @@ demo: setup  ## fit a model to a real table, and predict with it
 	$(THREADS) $(RUN)/python examples/table.py
 
 # The checks that use one processor each run two at a time. Their output is kept apart where make can do that.
-test: setup  ## run all checks, except the slow tests
+test: setup  ## run all checks, except the long and the slow tests
 	$(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) checks
 	$(MAKE) --no-print-directory unit
 
@@ -68,6 +68,9 @@ $(VENV)-core/ready: pyproject.toml | dist
 	$(PYTHON) -m venv --clear $(VENV)-core
 	$(VENV)-core/bin/python $(PIP) install dist/*.whl pytest pytest-timeout
 	touch $@
+
+test-long: setup  ## run the tests that take several seconds each
+	$(THREADS) $(RUN)/python -m pytest -m "long and not slow" --numprocesses 2 --dist worksteal --timeout 600
 
 test-slow: setup  ## run the slow tests
 	$(THREADS) $(RUN)/python -m pytest -m slow --timeout 3600

@@ -1,4 +1,4 @@
-"""Makes the helper modules beside the tests importable, here and in the processes that tests start."""
+"""Makes the helper modules beside the tests importable, here and in the processes that tests start, and marks long tests."""
 
 import gc
 import os
@@ -27,6 +27,16 @@ else:  # neither how fast the machine is at the moment nor luck says anything ab
         "manyarms", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("manyarms")
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Mark the tests that take several seconds, so that `make test` stays quick. CI runs them too."""
+    from pytest import mark
+
+    listed = set((TESTS / "long_tests.txt").read_text(encoding="utf-8").split())
+    for item in items:
+        if item.nodeid in listed or item.nodeid.partition("[")[0] in listed:
+            item.add_marker(mark.long)
 
 
 def pytest_collection_finish() -> None:

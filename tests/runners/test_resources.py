@@ -52,7 +52,7 @@ def test_too_few_devices_are_refused_with_the_numbers(workers, share, devices, n
         ({"gpu": "1"}, TypeError),
         ({"gpu": True}, TypeError),
         ({"tpu": 1}, ValueError),
-        ({"gpu": 1, "cpu": 2}, ValueError),
+        ({"gpu": 1, "cpu": -2}, ValueError),
     ],
 )
 def test_a_wrong_resource_is_named(resources, error):

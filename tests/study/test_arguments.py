@@ -32,7 +32,7 @@ class Halfway:
 
 NAN, INF = float("nan"), float("inf")
 WRONG = {
-    "workers": (0, -1, 1.5, True, "two", None),
+    "workers": (0, -1, 1.5, True, "two"),
     "timeout": ("soon", "x", 0, -1, NAN, INF, [1]),
     "retries": (-1, 0.5, "once", None),
     "pull_timeout": ("long", 0, NAN, INF),

@@ -161,10 +161,8 @@ def joining(
     deterministic: bool,
     timeout: float | str | None,
     verbose: int,
-) -> Joining | None:
-    """How to join a study; None if `join` is False. The arguments are those of `tune`."""
-    if join is False:
-        return None
+) -> Joining:
+    """How to join a study. The arguments are those of `tune`."""
     if join is not True and not isinstance(join, str):
         raise TypeError(f"join must be True, False or the address of this machine, got {join!r}")
     if not isinstance(storage, str):

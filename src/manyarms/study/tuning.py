@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..budget import Budget
 from ..checkpoints import Checkpoints
@@ -14,8 +14,10 @@ from ..runners.execute import Function
 from ..spaces import as_space
 from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
-from .joining import joining
 from .study import Study
+
+if TYPE_CHECKING:
+    from .joining import Joining
 
 _JOINING = ("workers", "pull_timeout", "resources", "runner", "deterministic", "timeout")
 """The arguments of `Study.optimize` that mean something else for a process that joins a study."""
@@ -70,8 +72,7 @@ def tune(
     arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is created
     arguments.apply_defaults()
     given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
-    verbose = given["verbose"] if given["progress"] else 0
-    together = joining(join, storage, name, verbose=verbose, **{key: given[key] for key in _JOINING})
+    together = _joining(join, storage, name, given)
     check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
@@ -98,3 +99,13 @@ def tune(
         study.close()  # the caller never gets it
         raise
     return study
+
+
+def _joining(join: bool | str, storage: Any, name: str, given: Mapping[str, Any]) -> Joining | None:
+    """How to join a study; None if `join` is False."""
+    if join is False:
+        return None
+    from .joining import joining  # here: it imports SQLAlchemy, which a study in memory does not need
+
+    verbose = given["verbose"] if given["progress"] else 0
+    return joining(join, storage, name, verbose=verbose, **{key: given[key] for key in _JOINING})

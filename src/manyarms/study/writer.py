@@ -15,7 +15,6 @@ from ..core import Outcome, Pull
 from ..errors import StorageError, StudyClosed, StudyLocked
 from ..journal import Event, Journal
 from ..journal.events import ended_event
-from ..journal.sql import SqlJournal
 from ..runners.task import Task
 from .outcomes import Recorded, checked_outcome, has_ended, is_same_config
 from .replay import StudyState
@@ -120,9 +119,10 @@ class StudyWriter:
 
     def publish_leader(self, text: str | None) -> None:
         """Store where other processes can join the study; None if they cannot. Only a journal in a database can do that."""
-        if isinstance(self._journal, SqlJournal):
+        save = getattr(self._journal, "save_leader", None)
+        if save is not None:
             with self.held():
-                self._journal.save_leader(text)
+                save(text)
 
     def mark_lost(self, checkpoint: str) -> None:
         """Note that a checkpoint is corrupt or missing."""

@@ -19,6 +19,7 @@ class FakeClient:
         self._thread.start()
         self.loop = SimpleNamespace(asyncio_loop=self._loop)
         self.released = 0
+        self.scheduler, self.security = SimpleNamespace(address="tcp://10.0.0.1:8786"), None
 
     def nthreads(self):
         return dict.fromkeys(self._addresses, 1)
@@ -28,7 +29,7 @@ class FakeClient:
         return {address: {"host": address, **greeting} for address in workers}
 
     def submit(self, function, search, host, task, **settings):
-        return SimpleNamespace(task=task, release=self._note_release)
+        return SimpleNamespace(task=task, release=self._note_release, client=self)
 
     async def gather(self, future, asynchronous):
         return Outcome(future.task.pull, reward=1.0)
