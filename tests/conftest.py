@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 IMPORTABLE = [str(TESTS / "support"), str(TESTS.parent)]
 sys.path[:0] = IMPORTABLE
@@ -31,12 +33,10 @@ else:  # neither how fast the machine is at the moment nor luck says anything ab
 
 def pytest_collection_modifyitems(items) -> None:
     """Mark the tests that take several seconds, so that `make test` stays quick. CI runs them too."""
-    from pytest import mark
-
     listed = set((TESTS / "long_tests.txt").read_text(encoding="utf-8").split())
     for item in items:
         if item.nodeid in listed or item.nodeid.partition("[")[0] in listed:
-            item.add_marker(mark.long)
+            item.add_marker(pytest.mark.long)
 
 
 def pytest_collection_finish() -> None:

@@ -116,7 +116,7 @@ class DaskRunner:
         self._setup = Setup(pickled(function), self._pull_timeout, threads, self._needs.gpu)
         self._client = self._client or self._connected()
         self._known = str(self._client.scheduler.address), self._client.security
-        self._client.registerplugin_name(Hosting(self._setup), name=plugin_name(self._setup.key))
+        self._client.register_plugin(Hosting(self._setup), name=plugin_name(self._setup.key))
         self._look(at_once=True)
 
     def check_access(self, directory: Location, owner: str | None) -> None:
@@ -168,7 +168,7 @@ class DaskRunner:
         if client.status == "running":  # otherwise this would wait for a scheduler that may be gone
             with suppress(Exception):
                 client.cancel([running.future for running in flight.values()], force=True)
-                client.unregister_workerplugin_name(plugin_name(setup.key))  # ends the child processes
+                client.unregister_worker_plugin(plugin_name(setup.key))  # ends the child processes
         for answer in flight:
             answer.cancel()
         if self._address is not None:
@@ -246,7 +246,7 @@ class DaskRunner:
             try:
                 answers = greet()
                 if any(answer is None for answer in answers.values()):  # a restarted scheduler has no plugin
-                    client.registerplugin_name(Hosting(setup), name=plugin_name(setup.key))
+                    client.register_plugin(Hosting(setup), name=plugin_name(setup.key))
                     answers = greet()
                 answer.set_result(answers)
             except BaseException as error:
