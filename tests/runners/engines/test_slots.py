@@ -93,3 +93,19 @@ def test_slots_agree_with_a_count_from_scratch():
                 assert got is None
             taken += [] if got is None else [got]
         assert slots.total == sum(sizes.values())
+
+
+def test_with_a_depth_of_two_each_slot_has_a_pull_that_runs_and_one_that_waits():
+    slots = Slots()
+    slots.add("a", 1)
+    slots.add("b", 1)
+    slots.depth = 2
+    assert sorted([slots.take(), slots.take()]) == ["a", "b"]  # first one that runs on each
+    assert sorted([slots.take("a"), slots.take("a")]) == ["a", "b"]  # then one that waits on each
+    assert slots.take() is None
+    slots.depth = 1
+    slots.give_back("a")
+    assert slots.take() is None  # the other pull of "a" has not ended
+    slots.give_back("a")
+    assert slots.take() == "a"
+    assert slots.total == 2

@@ -29,6 +29,7 @@ from ..pull_limit import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
 from .host import Setup
+from .pace import Pace, in_flight
 from .slots import Slots
 
 try:
@@ -90,7 +91,7 @@ class DaskRunner:
         self._setup: Setup | None = None
         self._place: tuple[Location, str | None] | None = None
         self._hosts: dict[str, str] = {}  # by address of a worker: the id of its host
-        self._slots = Slots()  # of these workers
+        self._slots, self._pace = Slots(), Pace()  # of these workers
         self._looked = -math.inf
         self._greeting: Answer[dict[str, Any]] | None = None  # the answers of new workers, requested in another thread
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
@@ -102,7 +103,7 @@ class DaskRunner:
 
     @property
     def workers(self) -> int:
-        return max(1, self._slots.total if self._limit is None else self._limit)
+        return in_flight(self._slots.total, self._limit, self._slots.depth)
 
     def __repr__(self) -> str:
         return f"DaskRunner({self._where}, workers={'all' if self._limit is None else self._limit})"
@@ -404,6 +405,8 @@ class DaskRunner:
             outcome = _read_error(error, address)
         if isinstance(outcome, Outcome):
             self._holders[task.pull.arm.id] = address
+            self._pace.note(outcome.seconds)
+            self._slots.depth = self._pace.depth
             return outcome
         self._forget(address)  # if it is still there, ask again whether it can run pulls
         self._looked = -math.inf

@@ -25,6 +25,7 @@ from ..pull_limit import PullLimit
 from ..resources import checked_resources
 from ..task import Task
 from .host import Host, Setup, refusal
+from .pace import Pace, in_flight
 
 try:
     import ray
@@ -81,10 +82,11 @@ class RayRunner:
         self._done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._nodes: dict[int, str] = {}  # by arm: the node that ran its last pull
         self._slots, self._n_nodes, self._looked = 1, 1, -math.inf
+        self._pace = Pace()
 
     @property
     def workers(self) -> int:
-        return self._slots if self._limit is None else self._limit
+        return in_flight(self._slots, self._limit, self._pace.depth)
 
     def __repr__(self) -> str:
         return f"RayRunner({self._address or 'ray'}, workers={'all' if self._limit is None else self._limit})"
@@ -250,8 +252,10 @@ class RayRunner:
         if result is None:  # a worker that has not run a pull of this search before
             self._send(task, with_setup=True)
             return None
-        outcome, self._nodes[task.pull.arm.id] = result
-        return pickle.loads(outcome)  # type: ignore[no-any-return]
+        data, self._nodes[task.pull.arm.id] = result
+        outcome: Outcome = pickle.loads(data)
+        self._pace.note(outcome.seconds)
+        return outcome
 
 
 def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | None:

@@ -13,6 +13,7 @@ class Slots:
 
     def __init__(self) -> None:
         self.total = 0
+        self._depth = 1
         self._sizes: dict[str, int] = {}
         self._taken: Counter[str] = Counter()
         self._by_free: defaultdict[int, dict[str, None]] = defaultdict(dict)  # workers by the number of their free slots
@@ -20,6 +21,19 @@ class Slots:
 
     def __contains__(self, worker: str) -> bool:
         return worker in self._sizes
+
+    @property
+    def depth(self) -> int:
+        """Number of pulls for each slot: one that runs, and others that wait."""
+        return self._depth
+
+    @depth.setter
+    def depth(self, depth: int) -> None:
+        if depth != self._depth:
+            self._depth, self._most = depth, 0
+            self._by_free.clear()
+            for worker in self._sizes:
+                self._insert(worker)
 
     def add(self, worker: str, size: int) -> None:
         """Add a worker with this number of slots."""
@@ -39,7 +53,7 @@ class Slots:
 
         Ties go to the worker that was used last, because its processes are already running.
         """
-        worker = preferred if preferred in self._sizes and self._free(preferred) > 0 else self._freest()
+        worker = preferred if preferred in self._sizes and self._taken[preferred] < self._sizes[preferred] else self._freest()
         if worker is not None:
             self._change(worker, 1)
         return worker
@@ -55,7 +69,7 @@ class Slots:
         self.total = self._most = 0
 
     def _free(self, worker: str) -> int:
-        return self._sizes[worker] - self._taken[worker]
+        return self._sizes[worker] * self._depth - self._taken[worker]
 
     def _freest(self) -> str | None:
         while self._most > 0 and not self._by_free[self._most]:
