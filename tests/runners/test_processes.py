@@ -189,7 +189,7 @@ def test_no_file_is_left_open(tmp_path):
         os.kill(process, signal.SIGKILL)
         wait_until(lambda: not is_running(process))
         pool.run(lambda pull: os._exit(3))
-    assert n_open() == before
+    assert n_open() <= before  # engines of other tests may close files in the meantime
 
 
 def test_a_study_retries_a_pull_whose_worker_died(tmp_path):
