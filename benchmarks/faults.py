@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from report import parser
-from rich.console import Console
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # outages of the database, and a function to train
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))  # also for workers
@@ -34,7 +32,7 @@ import chained
 import pg_outages
 from attacks.clusters import DaskCluster, RayCluster, pull_processes, wait_until
 from attacks.exact import decisions, problems
-from attacks.score import Score
+from attacks.score import Score, show
 
 import manyarms as ma
 
@@ -229,16 +227,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that what was started is ended
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    table, failed = Table("search", "faults", "failures"), 0
     with tempfile.TemporaryDirectory(prefix="manyarms-faults-") as directory:
-        for score in searches(options.engine or ["dask", "ray"], kills, Path(directory), random.Random(options.seed)):
-            table.add_row(score.attack, str(score.attempts), str(len(score.failures)))
-            print(f"{score.attack}: {score.attempts} faults, {len(score.failures)} failures", file=sys.stderr, flush=True)
-            for failure in score.failures[:5]:
-                print(f"  {failure}", file=sys.stderr)
-            failed += len(score.failures)
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
-    sys.exit(1 if failed else 0)
+        sys.exit(show(searches(options.engine or ["dask", "ray"], kills, Path(directory), random.Random(options.seed))))
 
 
 if __name__ == "__main__":

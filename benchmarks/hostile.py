@@ -16,8 +16,6 @@ from pathlib import Path
 
 import optuna
 from report import parser
-from rich.console import Console
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # database outages and checksums
 
@@ -25,7 +23,7 @@ from attacks.connections import connections
 from attacks.files import crafted_files
 from attacks.flips import flips
 from attacks.kills import fit_kills, kills
-from attacks.score import Score
+from attacks.score import Score, show
 
 COUNTS = {"kills": (500, 30), "fits": (40, 2), "flips": (500, 30), "connections": (80, 8), "files": (130, 13)}
 """Number of attempts of each attack, without and with --quick."""
@@ -57,17 +55,8 @@ def main() -> None:
             setattr(options, name, counts[options.quick])
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore")
-    table = Table("attack", "attempts", "failures", "Optuna")
-    failed = 0
     with tempfile.TemporaryDirectory() as directory:
-        for score in attacks(options, Path(directory), random.Random(options.seed)):
-            table.add_row(score.attack, str(score.attempts), str(len(score.failures)), score.peer)
-            print(f"{score.attack}: {score.attempts} attempts, {len(score.failures)} failures", file=sys.stderr, flush=True)
-            for failure in score.failures[:5]:
-                print(f"  {failure}", file=sys.stderr)
-            failed += len(score.failures)
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
-    sys.exit(1 if failed else 0)
+        sys.exit(show(attacks(options, Path(directory), random.Random(options.seed))))
 
 
 if __name__ == "__main__":

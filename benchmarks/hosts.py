@@ -23,15 +23,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from report import parser
-from rich.console import Console
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))  # a function to train
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
 
 from attacks.clusters import end_tree, wait_until
 from attacks.exact import problems
-from attacks.score import Score
+from attacks.score import Score, show
 
 import manyarms as ma
 
@@ -249,24 +247,16 @@ def main() -> None:
         sys.exit("This benchmark needs root and the command `ip` (package iproute2), to make network namespaces.")
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that what was made is removed
-    table, failed = Table("search", "attempts", "failures"), 0
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="manyarms-hosts-")))
         network = Network(MACHINES)
         stack.callback(network.close)
         url = stack.enter_context(postgres())
-        for attack, name, harm in (
+        attacks = (
             ("a worker cut off for 30 s, then the leader killed", "killed", cut_off_a_worker_then_kill_the_leader),
             ("the leader cut off for 90 s", "cut", cut_off_the_leader),
-        ):
-            score = search(attack, name, network, url, directory, harm)
-            table.add_row(score.attack, str(score.attempts), str(len(score.failures)))
-            print(f"{score.attack}: {len(score.failures)} failures", file=sys.stderr, flush=True)
-            for failure in score.failures[:5]:
-                print(f"  {failure}", file=sys.stderr)
-            failed += len(score.failures)
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
-    sys.exit(1 if failed else 0)
+        )
+        sys.exit(show(search(attack, name, network, url, directory, harm) for attack, name, harm in attacks))
 
 
 if __name__ == "__main__":

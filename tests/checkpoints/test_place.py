@@ -10,11 +10,12 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import chained
 import pytest
-from commands import Answer
+from commands import called
 from rechaining import rechain
 
 import manyarms as ma
@@ -22,7 +23,6 @@ from manyarms.checkpoints import MANIFEST, OWNER, Owner, is_sound, objects
 from manyarms.checkpoints.place import make_place
 from manyarms.checkpoints.remote import location
 from manyarms.checkpoints.uploads import uploads
-from manyarms.cli import main
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*mutants crowd out training:manyarms.ManyarmsWarning", "ignore:.*could not save its state:manyarms.ManyarmsWarning"
@@ -66,14 +66,7 @@ def undisturbed():
 
 @pytest.fixture
 def manyarms(capsys):
-    def call(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        return Answer(end.value.code, printed.out, printed.err)
-
-    return call
+    return partial(called, capsys)
 
 
 def study(root, budget=18, storage="study.db", max_bytes=None, **options):

@@ -8,16 +8,16 @@ import shutil
 import sqlite3
 import warnings
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import chained
 import pytest
-from commands import Answer, quick_directory
+from commands import called, quick_directory
 from rechaining import rechain
 
 import manyarms as ma
 from manyarms.checkpoints import MANIFEST, OWNER, is_sound, slug
-from manyarms.cli import main
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
@@ -52,14 +52,7 @@ def here(files, monkeypatch):
 
 @pytest.fixture
 def manyarms(capsys):
-    def call(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        return Answer(end.value.code, printed.out, printed.err)
-
-    return call
+    return partial(called, capsys)
 
 
 def opened(storage, budget=30, **options):

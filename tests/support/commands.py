@@ -10,6 +10,8 @@ import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 
+import pytest
+
 import manyarms as ma
 
 SCRIPT = """
@@ -85,6 +87,17 @@ def start(*arguments, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "manyarms", *map(str, arguments)], stdout=subprocess.PIPE, text=True, **options
     )
+
+
+def called(capsys, *arguments):
+    """The result of a command that runs in this process."""
+    from manyarms.cli import main
+
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    printed = capsys.readouterr()
+    return Answer(end.value.code, printed.out, printed.err)
 
 
 def refused(answer, code, words):

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import math
 import os
-import queue
 import threading
 import time
 import warnings
@@ -28,6 +27,7 @@ from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
+from .answers import Answers
 from .host import Setup
 from .pace import Pace, in_flight
 from .slots import Slots
@@ -98,7 +98,7 @@ class DaskRunner:
         self._flight: dict[Answer[Any], _Flight] = {}
         self._spent: list[Future] = []  # futures that have ended, but are not released yet
         self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
-        self._done: queue.SimpleQueue[Answer[Any]] = queue.SimpleQueue()
+        self._answers = Answers()
         self._numbers = count()
 
     @property
@@ -147,7 +147,7 @@ class DaskRunner:
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
-            outcomes = [outcome for answer in self._ended() if (outcome := self._outcome(answer)) is not None]
+            outcomes = [outcome for answer in self._answers.take(_LOOK) if (outcome := self._outcome(answer)) is not None]
             self._look()
             self._assign()
             if outcomes or self.workers > size:
@@ -159,7 +159,7 @@ class DaskRunner:
     def close(self) -> None:
         client, setup = self._client, self._setup
         flight, self._flight = self._flight, {}
-        self._hosts, self._slots, self._holders, self._done = {}, Slots(), {}, queue.SimpleQueue()
+        self._hosts, self._slots, self._holders, self._answers = {}, Slots(), {}, Answers()
         self._waiting.clear()
         self._release()
         self._greeting = None
@@ -314,7 +314,7 @@ class DaskRunner:
         client.close(timeout=_LOOK)
         connected = self._connected()
         for future in self._flight:  # their pulls count as lost and run again
-            self._done.put(future)
+            self._answers.add(future)
         return connected
 
     @property
@@ -360,7 +360,7 @@ class DaskRunner:
         fetching = client.gather(future, asynchronous=True)
         answer = asyncio.run_coroutine_threadsafe(fetching, client.loop.asyncio_loop)
         self._flight[answer] = _Flight(task, address, future)
-        answer.add_done_callback(self._done.put)
+        self._answers.expect(answer)
 
     def _give_up(self, answers: Collection[Answer[Any]]) -> None:
         """Cancel tasks whose workers have left. Otherwise, Dask would keep them until that worker returns."""
@@ -379,15 +379,6 @@ class DaskRunner:
             with suppress(Exception):  # its client may be closed
                 future.release()
         self._spent = []
-
-    def _ended(self) -> list[Answer[Any]]:
-        """The answers that have arrived. Waits up to a second for the first one."""
-        ended = []
-        with suppress(queue.Empty):
-            ended.append(self._done.get(timeout=_LOOK))
-            while True:
-                ended.append(self._done.get_nowait())
-        return ended
 
     def _outcome(self, answer: Answer[Any]) -> Outcome | None:
         """The outcome of a task; None if the task was abandoned."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import pickle
-import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import suppress
 from typing import Any
 
 import cloudpickle
@@ -24,6 +22,7 @@ from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..resources import checked_resources
 from ..task import Task
+from .answers import Answers
 from .host import Host, Setup, refusal
 from .pace import Pace, in_flight
 
@@ -79,7 +78,7 @@ class RayRunner:
         self._sent: Any = None  # the setup in Ray's object store
         self._remote: Any = None  # the function that runs a pull; made once, because Ray sends each new one to all workers
         self._flight: dict[Future[Any], tuple[Task, Any]] = {}  # with the object reference
-        self._done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        self._answers = Answers()
         self._nodes: dict[int, str] = {}  # by arm: the node that ran its last pull
         self._slots, self._n_nodes, self._looked = 1, 1, -math.inf
         self._pace = Pace()
@@ -130,7 +129,7 @@ class RayRunner:
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
-            outcomes = [outcome for answer in self._ended() if (outcome := self._outcome(answer)) is not None]
+            outcomes = [outcome for answer in self._answers.take(_LOOK) if (outcome := self._outcome(answer)) is not None]
             self._look()
             if outcomes or self.workers > size:
                 return outcomes
@@ -140,7 +139,7 @@ class RayRunner:
 
     def close(self) -> None:
         references, self._flight = [reference for _, reference in self._flight.values()], {}
-        self._done = queue.SimpleQueue()
+        self._answers = Answers()
         if self._setup is None:
             return
         self._setup = self._sent = self._remote = None
@@ -223,16 +222,7 @@ class RayRunner:
         )
         answer = reference.future()
         self._flight[answer] = task, reference
-        answer.add_done_callback(self._done.put)
-
-    def _ended(self) -> list[Future[Any]]:
-        """The answers that have arrived. Waits up to a second for the first one."""
-        ended = []
-        with suppress(queue.Empty):
-            ended.append(self._done.get(timeout=_LOOK))
-            while True:
-                ended.append(self._done.get_nowait())
-        return ended
+        self._answers.expect(answer)
 
     def _outcome(self, answer: Future[Any]) -> Outcome | None:
         """The outcome of a task; None if it is not known yet, or if the task was abandoned."""
