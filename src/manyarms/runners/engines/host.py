@@ -53,13 +53,10 @@ class Host:
     Args:
         setup: The function and its settings.
         is_abandoned: Called from time to time while a pull runs. Returns whether the study has stopped waiting for it.
-        rest: Seconds after which an idle child process ends, for engines that do not report the end of a search. None means
-            that it stays until `close`.
     """
 
-    def __init__(self, setup: Setup, is_abandoned: Callable[[], bool] | None = None, rest: float | None = None) -> None:
-        self._setup, self._is_abandoned, self._rest = setup, is_abandoned, rest
-        self._timer: threading.Timer | None = None  # ends idle processes
+    def __init__(self, setup: Setup, is_abandoned: Callable[[], bool] | None = None) -> None:
+        self._setup, self._is_abandoned = setup, is_abandoned
         self._mutex = threading.Lock()
         self._idle: list[tuple[str | None, ProcessRunner]] = []  # with the devices that the worker had then
         self._leases: list[str | None] = _leases(setup.gpus)  # devices for the next processes
@@ -87,7 +84,6 @@ class Host:
             self._busy.discard(runner)
             if not self._closed:
                 self._idle.append((devices, runner))
-                self._end_resting_later()
                 return outcome
         runner.close()
         return outcome
@@ -96,7 +92,6 @@ class Host:
         """End all child processes, including those of running pulls."""
         with self._mutex:
             self._closed = True
-            self._cancel_timer()
             idle, self._idle = [runner for _, runner in self._idle], []
             for runner in self._busy:
                 runner.kill()
@@ -107,7 +102,6 @@ class Host:
         with self._mutex:
             if self._closed:
                 raise WorkerError("the search has ended")
-            self._cancel_timer()
             fitting = [entry for entry in self._idle if entry[0] == devices]
             if fitting:
                 self._idle.remove(fitting[-1])
@@ -116,27 +110,6 @@ class Host:
                 runner = self._new()
             self._busy.add(runner)
             return runner
-
-    def _end_resting_later(self) -> None:
-        """End all child processes if no pull starts or ends for a while."""
-        self._cancel_timer()
-        if self._rest is not None:
-            self._timer = threading.Timer(self._rest, self._end_resting)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _end_resting(self) -> None:
-        with self._mutex:
-            if self._timer is not threading.current_thread():
-                return  # a pull has started
-            idle, self._idle = [runner for _, runner in self._idle], []
-        for runner in idle:
-            runner.close()
-
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
 
     def _new(self) -> ProcessRunner:
         setup, lease = self._setup, self._leases.pop() if self._leases else None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import pickle
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import cloudpickle
@@ -25,6 +27,7 @@ from ..task import Task
 from .answers import Answers
 from .host import Host, Setup, refusal
 from .pace import Pace, in_flight
+from .slots import Slots
 
 try:
     import ray
@@ -34,27 +37,27 @@ except ImportError:
     raise ImportError('runner="ray" needs Ray: pip install "manyarms[ray]"') from None
 
 _LOOK = 1.0  # seconds between checks for nodes that have joined or left
+_TURN = 600.0  # seconds after which a worker is given back, so that several searches that use the whole cluster take turns
 _END = 5.0  # seconds to wait until abandoned pulls have ended
-_MOST_HOSTS = 4  # searches that share a worker; an older one is set up again if it needs the worker
-_REST = 10.0  # seconds after which a worker ends its child process: Ray does not tell workers that a search has ended
+_PATIENCE = 30.0  # seconds without a worker after which that is reported
+_STARTS = 3  # workers that may fail to start in a row
 _log = logging.getLogger("manyarms")
-_hosts: dict[str, Host] = {}  # used in workers; by key of the search
-_mutex = threading.Lock()
 
 
 class RayRunner:
     """Runs pulls on a Ray cluster, each in a child process of its Ray worker.
 
-    Each worker gets the function once. Nodes may join and leave during a search. A pull whose worker or node is lost is run
-    again, and is counted once.
+    The workers are actors, which get the function once and stay until the search ends. Nodes may join and leave during a
+    search. A pull whose worker or node is lost is run again, and is counted once.
 
     Args:
         address: "ray" for the cluster that this process is connected to or this machine belongs to, or else a new one on this
             machine; "ray://host:10001" for a remote cluster, through Ray Client; "auto" or "host:6379" for the cluster that
             this machine belongs to.
         workers: Maximum number of pulls that run at once; "all" means as many as fit on the cluster, even if its size changes.
+            Then each worker is given back to Ray every ten minutes, so that searches that share a cluster take turns.
         pull_timeout: As for `ProcessRunner`.
-        resources: What Ray reserves for each pull, such as {"cpu": 2, "gpu": 1}. By default, one CPU.
+        resources: What Ray reserves for each worker, such as {"cpu": 2, "gpu": 1}. By default, one CPU.
         clock: Returns the time in seconds since an arbitrary moment.
     """
 
@@ -76,16 +79,21 @@ class RayRunner:
         self._own = False  # whether this object connected to Ray, and so must disconnect
         self._setup: Setup | None = None
         self._sent: Any = None  # the setup in Ray's object store
-        self._remote: Any = None  # the function that runs a pull; made once, because Ray sends each new one to all workers
-        self._flight: dict[Future[Any], tuple[Task, Any]] = {}  # with the object reference
+        self._starting: dict[Future[Any], tuple[str, Any]] = {}  # name and actor of each worker that is not ready yet
+        self._members: dict[str, _Member] = {}  # by name
+        self._slots, self._pace = Slots(), Pace()  # of these workers
+        self._names = map(str, count())
+        self._failed_starts = 0  # in a row
+        self._waiting: deque[Task] = deque()  # submitted, but no worker was free
+        self._flight: dict[Future[Any], _Flight] = {}
         self._answers = Answers()
-        self._nodes: dict[int, str] = {}  # by arm: the node that ran its last pull
-        self._slots, self._n_nodes, self._looked = 1, 1, -math.inf
-        self._pace = Pace()
+        self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
+        self._room, self._looked = 0, -math.inf
+        self._alone = clock()  # when there was a worker, or when it was last reported that there is none
 
     @property
     def workers(self) -> int:
-        return in_flight(self._slots, self._limit, self._pace.depth)
+        return in_flight(self._slots.total, self._limit, self._slots.depth)
 
     def __repr__(self) -> str:
         return f"RayRunner({self._address or 'ray'}, workers={'all' if self._limit is None else self._limit})"
@@ -98,7 +106,6 @@ class RayRunner:
         setup = Setup(pickled(function), self._pull_timeout, max(1, int(self._cpus)))
         self._connect()
         self._setup, self._sent = setup, ray.put(setup)
-        self._remote = ray.remote(num_cpus=self._cpus, num_gpus=self._gpus, max_retries=0)(_run)
         self._look(at_once=True)
 
     def check_access(self, directory: Location, owner: str | None) -> None:
@@ -124,13 +131,15 @@ class RayRunner:
             raise WorkerError(refused[0])
 
     def submit(self, task: Task) -> None:
-        self._send(task)
+        self._waiting.append(task)
+        self._assign()
 
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
             outcomes = [outcome for answer in self._answers.take(_LOOK) if (outcome := self._outcome(answer)) is not None]
             self._look()
+            self._assign()
             if outcomes or self.workers > size:
                 return outcomes
 
@@ -138,14 +147,17 @@ class RayRunner:
         return self._clock()
 
     def close(self) -> None:
-        references, self._flight = [reference for _, reference in self._flight.values()], {}
-        self._answers = Answers()
+        actors = [actor for _, actor in self._starting.values()] + [member.actor for member in self._members.values()]
+        references = [running.reference for running in self._flight.values()]
+        self._starting, self._members, self._flight, self._holders = {}, {}, {}, {}
+        self._slots, self._answers, self._room = Slots(), Answers(), 0
+        self._waiting.clear()
         if self._setup is None:
             return
-        self._setup = self._sent = self._remote = None
+        self._setup = self._sent = None
         if ray.is_initialized():
-            for reference in references:
-                ray.cancel(reference, force=True)  # ends its worker, and with it the child process
+            for actor in actors:
+                ray.kill(actor)  # and with it the child process
             if references:  # or they could save a checkpoint after the study has removed those of abandoned pulls
                 ray.wait(references, num_returns=len(references), timeout=_END, fetch_local=False)
         self._disconnect()
@@ -187,21 +199,77 @@ class RayRunner:
         return [node["NodeID"] for node in ray.nodes() if node["Alive"]]
 
     def _look(self, at_once: bool = False) -> None:
-        """Count the nodes, and the pulls that fit on the cluster."""
+        """Start and end workers, so that their number is right for the cluster."""
         if not at_once and self._clock() < self._looked + _LOOK:
             return
         self._looked = self._clock()
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        self._n_nodes = len(nodes)
-        slots = max(1, sum(self._fitting(resources) for resources in nodes))
-        if slots != self._slots and self._limit is None and not at_once:
-            _log.info("the Ray cluster now has room for %d pulls at once", slots)
-        self._slots = slots
+        room = max(1, sum(self._fitting(resources) for resources in nodes))
+        if self._room not in (0, room) and self._limit is None:
+            _log.info("the Ray cluster now has room for %d pulls at once", room)
+        self._room = room
+        wanted = room if self._limit is None else self._limit
+        for _ in range(len(self._members) + len(self._starting), wanted):
+            self._start_worker()
+        while self._starting and len(self._members) + len(self._starting) > wanted:
+            ray.kill(self._starting.popitem()[1][1])
+        if self._limit is None:
+            self._take_turns()
+        if self._members:
+            self._alone = self._clock()
+        elif self._clock() - self._alone >= _PATIENCE:
+            _log.warning("waiting for Ray, which has not started a worker yet: other work may be using the cluster")
+            self._alone = self._clock()
 
     def _fitting(self, resources: Mapping[str, float]) -> int:
         """How many pulls fit on a node."""
         needs = [(self._cpus, resources.get("CPU", 0.0)), (self._gpus, resources.get("GPU", 0.0))]
         return min((int(there / needed + 1e-9) for needed, there in needs if needed), default=1)
+
+    # -- workers
+
+    def _start_worker(self) -> None:
+        worker = ray.remote(num_cpus=self._cpus, num_gpus=self._gpus, max_restarts=0, max_task_retries=0)(_Worker)
+        actor = worker.remote(self._sent)
+        answer = actor.is_ready.remote().future()
+        self._starting[answer] = next(self._names), actor
+        self._answers.expect(answer)
+
+    def _welcome(self, answer: Future[Any]) -> None:
+        """Use a worker that is ready now."""
+        name, actor = self._starting.pop(answer)
+        try:
+            answer.result()
+        except (RayError, CancelledError) as error:
+            self._failed_starts += 1
+            if self._failed_starts >= _STARTS:
+                raise WorkerError(f"Ray workers cannot be started: {error}") from error
+            _log.info("a Ray worker did not start: %s", error)
+            return
+        self._failed_starts = 0
+        self._members[name] = _Member(actor, self._clock())
+        self._slots.add(name, 1)
+
+    def _take_turns(self) -> None:
+        """Give a worker back to Ray if it has been used for a long time. Its successor waits behind those of other searches."""
+        for name, member in self._members.items():
+            if name in self._slots and self._clock() - member.since >= _TURN:
+                self._slots.remove(name)  # gets no more pulls
+                self._end_if_idle(name)
+                return
+
+    def _end_if_idle(self, name: str) -> None:
+        """End a worker that gets no more pulls, unless it still runs one."""
+        if name not in self._slots and all(running.worker != name for running in self._flight.values()):
+            ray.kill(self._members.pop(name).actor)
+
+    def _lose(self, name: str) -> None:
+        """Stop using a worker that does not answer. It may still run, so it is killed."""
+        self._slots.remove(name)
+        member = self._members.pop(name, None)
+        if member is not None:
+            ray.kill(member.actor)
+        self._looked = -math.inf  # start another one
 
     # -- tasks
 
@@ -211,58 +279,77 @@ class RayRunner:
             raise WorkerError("the runner is closed: start it again with a function")
         return self._setup
 
-    def _send(self, task: Task, with_setup: bool = False) -> None:
-        setup, node = self._started, self._nodes.get(task.pull.arm.id)
-        options: dict[str, Any] = {"name": f"pull of arm {task.pull.arm.id}"}
-        if node is not None and self._n_nodes > 1:  # with one node, this would only keep Ray from reusing a worker
-            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
-        # The setup is left out where possible, because Ray tracks each reference. Bytes are faster to send than objects.
-        reference = self._remote.options(**options).remote(
-            setup.key, [self._sent] if with_setup else None, cloudpickle.dumps(task)
-        )
-        answer = reference.future()
-        self._flight[answer] = task, reference
-        self._answers.expect(answer)
+    def _assign(self) -> None:
+        """Send waiting tasks to free workers: each to the worker that ran the last pull of its arm, if that is free."""
+        while self._waiting:
+            name = self._slots.take(self._holders.get(self._waiting[0].pull.arm.id))
+            if name is None:
+                return
+            task = self._waiting.popleft()
+            reference = self._members[name].actor.run.remote(cloudpickle.dumps(task))  # bytes are faster to send than objects
+            answer = reference.future()
+            self._flight[answer] = _Flight(task, name, reference)
+            self._answers.expect(answer)
 
     def _outcome(self, answer: Future[Any]) -> Outcome | None:
-        """The outcome of a task; None if it is not known yet, or if the task was abandoned."""
+        """The outcome of a task; None if this is the answer of a new worker, or if the task was abandoned."""
+        if answer in self._starting:
+            self._welcome(answer)
         if answer not in self._flight:
             return None
-        task, _ = self._flight.pop(answer)
+        running = self._flight.pop(answer)
+        task, name = running.task, running.worker
+        self._slots.give_back(name)
         try:
-            result = answer.result()
+            outcome: Outcome = pickle.loads(answer.result())
         except RayTaskError as error:
             if isinstance(error.cause, WorkerError):
                 raise error.cause from error
             raise WorkerError(f"a Ray worker cannot run pulls: {error.cause!r}") from error
-        except (RayError, CancelledError) as error:  # the worker or its node was lost
+        except (RayError, CancelledError) as error:
+            self._lose(name)
             _log.info("a Ray worker was lost (%s); the pull of arm %d runs again", type(error).__name__, task.pull.arm.id)
             reason = f"its worker was lost {task.losses + 1} times ({type(error).__name__}; often: out of memory)"
             return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
-        if result is None:  # a worker that has not run a pull of this search before
-            self._send(task, with_setup=True)
-            return None
-        data, self._nodes[task.pull.arm.id] = result
-        outcome: Outcome = pickle.loads(data)
+        self._holders[task.pull.arm.id] = name
         self._pace.note(outcome.seconds)
+        self._slots.depth = self._pace.depth
+        self._end_if_idle(name)
         return outcome
 
 
-def _run(key: str, setup: list[Any] | None, task: bytes) -> tuple[bytes, str] | None:
-    """Run a pull. Runs in a Ray worker. Returns the outcome and the node, or None if the worker needs the setup first.
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A worker that runs pulls.
 
     Args:
-        key: Identifies the search.
-        setup: A list with the reference to the setup, if this may be the first pull of the search in this worker.
-        task: The pull, pickled.
+        actor: Its handle.
+        since: When it became ready, by the runner's clock.
     """
-    with _mutex:
-        host = _hosts.get(key)
-        if host is None:
-            if setup is None:
-                return None
-            for old in list(_hosts)[: 1 - _MOST_HOSTS]:  # Ray uses a worker for several searches, one after another or in turn
-                _hosts.pop(old).close()
-            host = _hosts[key] = Host(ray.get(setup[0]), rest=_REST)
-    outcome = host.run(pickle.loads(task))
-    return cloudpickle.dumps(outcome), ray.get_runtime_context().get_node_id()
+
+    actor: Any
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A task that was sent to a worker, with the reference to its answer."""
+
+    task: Task
+    worker: str
+    reference: Any
+
+
+class _Worker:
+    """Runs the pulls of a search, one at a time. A Ray actor."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._host = Host(setup)
+
+    def is_ready(self) -> bool:
+        return True
+
+    def run(self, task: bytes) -> bytes:
+        """Run a pull, pickled. Returns the outcome, pickled."""
+        outcome: bytes = cloudpickle.dumps(self._host.run(pickle.loads(task)))
+        return outcome

@@ -1,0 +1,94 @@
+import os
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import manyarms as ma
+from tests.support.waiting import wait_until
+
+engine = pytest.importorskip("manyarms.runners.engines.ray", reason="Ray is not installed")
+
+
+@pytest.fixture(autouse=True)
+def connected(ray_cluster):
+    """All tests use the cluster of the test run."""
+
+
+def search(runner, budget, stop=None):
+    def train(pull):  # not at the top level, where a worker would import this module, and with it Ray
+        time.sleep(0.02)
+        return pull["x"]
+
+    study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=budget))
+    callbacks = [] if stop is None else [lambda study, outcome: study.stop() if stop.is_set() else None]
+    study.optimize(train, runner=runner, callbacks=callbacks, progress=False)
+    return study.counts.steps
+
+
+def test_searches_that_use_the_whole_cluster_take_turns(monkeypatch):
+    monkeypatch.setattr(engine, "_TURN", 2.0)
+    over, first = threading.Event(), engine.RayRunner()
+    endless = threading.Thread(target=search, args=(first, 10**6, over))
+    endless.start()
+    try:
+        assert wait_until(lambda: len(first._members) == 3)  # no worker is left for another search
+        assert search(engine.RayRunner(), 10) == 10
+    finally:
+        over.set()
+        endless.join()
+
+
+def test_a_worker_that_is_given_back_loses_no_pull(monkeypatch):
+    monkeypatch.setattr(engine, "_TURN", 1.0)
+    monkeypatch.setattr(engine, "_LOOK", 0.1)
+    runner = engine.RayRunner()
+    assert search(runner, 200) == 200
+    assert int(next(runner._names)) > 3  # workers were replaced
+
+
+def test_no_process_is_left_when_a_search_ends(tmp_path):
+    def noted(pull):
+        Path(tmp_path, str(os.getpid())).touch()
+        Path(tmp_path, str(os.getppid())).touch()
+        return 0.0
+
+    study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=10))
+    study.optimize(noted, runner="ray", workers=2, progress=False)
+    pids = [int(path.name) for path in tmp_path.iterdir()]
+    assert pids
+    assert wait_until(lambda: not any(psutil.pid_exists(pid) for pid in pids))
+
+
+def test_a_search_that_waits_for_a_worker_says_so(monkeypatch, caplog):
+    monkeypatch.setattr(engine, "_PATIENCE", 0.5)
+    monkeypatch.setattr(engine, "_LOOK", 0.1)
+    over, first = threading.Event(), engine.RayRunner(workers=3)
+    endless = threading.Thread(target=search, args=(first, 10**6, over))
+    endless.start()
+    try:
+        assert wait_until(lambda: len(first._members) == 3)
+        waiting = engine.RayRunner(workers=1)
+        second = threading.Thread(target=search, args=(waiting, 3))
+        second.start()
+        assert wait_until(lambda: "waiting for Ray" in caplog.text)
+    finally:
+        over.set()
+        endless.join()
+    second.join()  # the first search has given its workers back
+
+
+def test_a_worker_that_never_starts_is_an_error(monkeypatch):
+    class Broken:
+        def __init__(self, setup):
+            raise OSError("no such device")
+
+        def is_ready(self):
+            return True
+
+    monkeypatch.setattr(engine, "_Worker", Broken)
+    monkeypatch.setattr(engine, "_LOOK", 0.1)
+    with pytest.raises(ma.WorkerError, match="(?s)Ray workers cannot be started.*no such device"):
+        search(engine.RayRunner(workers=1), 3)
