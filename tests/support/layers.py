@@ -34,6 +34,7 @@ LAYERS = [
     ("tables: reading, fitting, reports", ["tables"]),
     ("comparison with other libraries", ["bench"]),
     ("contracts for your own parts", ["testing"]),
+    ("the dashboard", ["dashboard"]),
     ("command line", ["cli", "__main__"]),
     ("public names", ["__init__"]),
 ]

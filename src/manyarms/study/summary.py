@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..budget import Budget
 from ..safe_text import safe_text
-from .counts import Counts
 
 if TYPE_CHECKING:
     from .view import StudyView
@@ -16,7 +15,16 @@ if TYPE_CHECKING:
 _LONGEST = 80  # characters of a name, which may come from someone else
 
 
-def limits_of(header: Mapping[str, Any], counts: Counts) -> Budget | None:
+class Spent(Protocol):
+    """What a study has spent, and its newest limits if they were changed. See `Counts`."""
+
+    steps: int
+    seconds: float
+    cost: float
+    budget: dict[str, Any] | None
+
+
+def limits_of(header: Mapping[str, Any], counts: Spent) -> Budget | None:
     """The newest totals of a study: steps, seconds and cost; None if it has no limit."""
     totals = counts.budget
     if totals is None:
@@ -25,7 +33,7 @@ def limits_of(header: Mapping[str, Any], counts: Counts) -> Budget | None:
     return None if steps is None and seconds is None and cost is None else Budget(steps, seconds, cost)
 
 
-def remaining(limits: Budget | None, counts: Counts) -> dict[str, float]:
+def remaining(limits: Budget | None, counts: Spent) -> dict[str, float]:
     """What is left of each limit that is set; 0 if it is reached."""
     if limits is None:
         return {}

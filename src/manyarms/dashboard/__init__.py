@@ -1,0 +1,1 @@
+"""The dashboard: a local, read-only web page that shows the studies of a storage while they run."""

@@ -1,0 +1,69 @@
+"""How far a study is: running, waiting, interrupted or finished, and how fast it runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Literal
+
+State = Literal["running", "waiting", "interrupted", "finished"]
+
+_LEAST_PATIENCE = 60.0  # seconds
+_PULLS_TO_WAIT = 3.0  # a study that was quiet for this many times its longest pull has probably ended
+_WINDOW = 60.0  # seconds over which the speed is measured
+
+
+def patience(in_flight: int, longest_pull: float) -> float:
+    """Seconds without an event after which a study counts as interrupted. A pull in flight may take long."""
+    return max(_LEAST_PATIENCE, _PULLS_TO_WAIT * longest_pull) if in_flight else _LEAST_PATIENCE
+
+
+def is_spent(remaining: Mapping[str, float], last_pull: int) -> bool:
+    """Whether a limit is reached, or the steps that are left are too few for another pull like the last one."""
+    return any(left <= 0 for left in remaining.values()) or remaining.get("steps", last_pull) < last_pull
+
+
+def state_of(events: int, in_flight: int, spent: bool, quiet: float, patience: float, seen_change: bool) -> State:
+    """The state of a study. The journal has no times, so a study runs if an event arrived while the dashboard was open.
+
+    Args:
+        events: Number of events.
+        in_flight: Number of pulls in flight.
+        spent: Whether the budget is spent.
+        quiet: Seconds since the last event, as far as known.
+        patience: Seconds without an event after which the study counts as interrupted.
+        seen_change: Whether an event arrived since the dashboard was opened.
+
+    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, seen_change=True)
+    'running'
+    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, seen_change=False)
+    'waiting'
+    """
+    if events == 0:
+        return "waiting"
+    if spent and not in_flight:
+        return "finished"
+    if quiet > patience:
+        return "interrupted"
+    return "running" if seen_change else "waiting"
+
+
+class Speed:
+    """Steps per second over the last minute, from observations of the number of steps."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def observe(self, now: float, steps: int) -> None:
+        """Record the number of steps at a time in seconds."""
+        while len(self._seen) > 1 and self._seen[1][0] <= now - _WINDOW:
+            self._seen.popleft()
+        self._seen.append((now, steps))
+
+    @property
+    def steps_per_second(self) -> float | None:
+        """The speed; None if nothing has changed."""
+        if len(self._seen) < 2:
+            return None
+        (began, first), (ended, last) = self._seen[0], self._seen[-1]
+        return (last - first) / (ended - began) if last > first and ended > began else None

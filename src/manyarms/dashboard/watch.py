@@ -1,0 +1,78 @@
+"""Tells browsers when something changed: one poller for each study that is open, however many browsers show it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+_PAUSE = 0.75  # seconds between polls
+_PAUSE_AFTER_ERROR = 3.0
+_KEEP_ALIVE = 15.0  # seconds; a message that nobody reads shows that a browser is gone
+
+
+class Watch:
+    """Polls while at least one browser listens. Messages are small; the page then asks for what it shows.
+
+    Args:
+        poll: Returns what browsers compare: if it differs from the last message, they get it. Runs in a thread.
+        pause: Seconds between polls.
+    """
+
+    def __init__(self, poll: Callable[[], dict[str, Any]], pause: float = _PAUSE) -> None:
+        self._poll, self._pause = poll, pause
+        self._latest: str | None = None
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self.listeners = 0
+
+    async def listen(self) -> AsyncIterator[str]:
+        """The messages for one browser, as server-sent events."""
+        self.listeners += 1
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        sent = None
+        try:
+            yield "retry: 2000\n\n"
+            while not self._closed:
+                news = self._news
+                if self._latest is not None and self._latest != sent:
+                    sent = self._latest
+                    yield f"data: {sent}\n\n"
+                try:
+                    await asyncio.wait_for(news.wait(), _KEEP_ALIVE)
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            self.listeners -= 1
+            if self.listeners == 0:
+                self._stop()
+
+    def close(self) -> None:
+        """End all streams."""
+        self._closed = True
+        self._news.set()
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        self._task = None
+        self._latest = None
+
+    async def _run(self) -> None:
+        while not self._closed:
+            message = await run_in_threadpool(self._poll)
+            text = json.dumps(message, allow_nan=False)
+            if text != self._latest:
+                self._latest = text
+                self._news.set()
+                self._news = asyncio.Event()
+            if "problem" in message:
+                await asyncio.sleep(_PAUSE_AFTER_ERROR)
+            elif message.get("complete", True):
+                await asyncio.sleep(self._pause)
