@@ -1,0 +1,118 @@
+// The charts of a study, drawn by plotly. Only charts that can be seen are asked for.
+import { el, show } from "./dom.js";
+import { get } from "./live.js";
+import { reading } from "./study.js";
+
+let library = null;
+
+/** The drawing library, loaded when the first chart is shown. */
+function plotly() {
+  library ??= new Promise((resolve, reject) => {
+    const script = el("script", { src: "/static/plotly.js" });
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => {
+      library = null;
+      reject(new Error("The charts could not be loaded."));
+    };
+    document.head.append(script);
+  });
+  return library;
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const drawn = new Map(); // places and their figures, to draw them again in other colors
+dark.addEventListener("change", () => {
+  for (const [place, figure] of drawn) draw(place, figure);
+});
+
+/** Draw a figure in the colors of the page. Zooming stays when it is drawn again. */
+export async function draw(place, figure) {
+  const Plotly = await plotly();
+  if (!place.isConnected) return;
+  drawn.set(place, figure);
+  const layout = themed(figure.layout ?? {});
+  await Plotly.react(place, figure.data, layout, { displayModeBar: false, responsive: true });
+}
+
+/** Free the memory of a chart. */
+export function erase(place) {
+  drawn.delete(place);
+  window.Plotly?.purge(place);
+}
+
+function themed(given) {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue(name).trim();
+  const axis = { gridcolor: color("--line"), zerolinecolor: color("--line"), linecolor: color("--line"), tickcolor: color("--line"), automargin: true };
+  const layout = structuredClone(given);
+  for (const name of Object.keys(layout).concat("xaxis", "yaxis")) {
+    if (/^[xy]axis\d*$/.test(name)) layout[name] = { ...layout[name], ...axis };
+  }
+  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
+  layout.font = { ...layout.font, family: style.getPropertyValue("font-family"), size: 12, color: color("--text") };
+  layout.hoverlabel = { bgcolor: color("--card"), bordercolor: color("--line"), font: { color: color("--text") } };
+  layout.uirevision = "stay";
+  layout.autosize = true;
+  delete layout.width;
+  delete layout.title;
+  return layout;
+}
+
+export class ChartsTab {
+  constructor(root, study) {
+    this.root = root;
+    this.study = study;
+    this.seen = new Set();
+    this.observer = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
+  }
+
+  async refresh(study) {
+    const names = Object.entries(study.charts);
+    if (!this.places) this.build(names);
+    const results = await Promise.allSettled([...this.seen].map((name) => this.load(name)));
+    const failed = results.find((result) => result.status === "rejected" && result.reason.name !== "AbortError");
+    if (failed) throw failed.reason;
+  }
+
+  build(names) {
+    this.places = new Map();
+    this.status = el("div", {});
+    const cards = names.map(([name, title]) => {
+      const place = el("div", { class: "plot", role: "img", "aria-label": title, "data-chart": name });
+      const note = el("p", { class: "quiet note" });
+      this.places.set(name, { place, note });
+      return el("figure", { class: "card chart", "data-chart": name }, el("figcaption", {}, el("h3", {}, title)), place, note);
+    });
+    const none = el("div", { class: "empty" }, el("h3", {}, "No charts"), el("p", {}, "This study has no charts."));
+    this.root.replaceChildren(el("h2", { class: "unseen" }, "Charts"), this.status, cards.length ? el("div", { class: "charts" }, ...cards) : none);
+    for (const card of this.root.querySelectorAll(".chart")) this.observer.observe(card);
+  }
+
+  look(entries) {
+    for (const entry of entries) {
+      const name = entry.target.dataset.chart;
+      if (!entry.isIntersecting) this.seen.delete(name);
+      else if (!this.seen.has(name)) {
+        this.seen.add(name);
+        this.load(name).catch(() => {}); // the next update tries again, and shows why
+      }
+    }
+  }
+
+  async load(name) {
+    const answer = await get(`/api/study/${this.study}/chart/${encodeURIComponent(name)}`);
+    if (!this.places) return;
+    const { place, note } = this.places.get(name);
+    show(this.status, reading(answer));
+    const hasData = answer.figure.data.length > 0;
+    place.hidden = !hasData;
+    note.textContent = hasData ? "" : answer.figure.note || "Nothing to show yet.";
+    if (hasData) await draw(place, answer.figure);
+  }
+
+  close() {
+    this.observer.disconnect();
+    for (const { place } of this.places?.values() ?? []) erase(place);
+    this.places = null;
+  }
+}
