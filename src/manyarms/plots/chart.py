@@ -15,6 +15,9 @@ GRAY = "#8a8f98"
 PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
 """Colors that color-blind readers can tell apart (Okabe and Ito)."""
 
+MISSING = "—"
+"""Label for arms that do not have a parameter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -99,7 +102,6 @@ class Bars:
         colors: One color for all, or one for each.
         texts: A label for each bar, shown on hovering.
         name: Their name in the legend; "" to leave them out.
-        labels: A label for each bar, shown next to it.
     """
 
     y: Floats
@@ -109,7 +111,6 @@ class Bars:
     colors: str | Sequence[str] = BLUE
     texts: Sequence[str] | None = None
     name: str = ""
-    labels: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

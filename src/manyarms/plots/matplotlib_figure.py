@@ -34,7 +34,8 @@ def matplotlib_figure(chart: Chart) -> Figure:
     else:
         axes = figure.subplots(rows, columns, squeeze=False)
         for place, panel in enumerate(chart.panels):
-            _draw_panel(figure, axes.flat[place], panel)
+            shown = list(axes.flat[: len(chart.panels)]) if place == len(chart.panels) - 1 else []
+            _draw_panel(figure, axes.flat[place], panel, shown)
         for unused in axes.flat[len(chart.panels) :]:
             unused.set_visible(False)
     if chart.note:
@@ -47,14 +48,24 @@ def _text(text: str) -> str:
     return safe_text(text).replace("$", r"\$")
 
 
-def _draw_panel(figure: Any, axes: Any, panel: Panel) -> None:
+def _draw_panel(figure: Any, axes: Any, panel: Panel, scaled: list[Any]) -> None:
+    """Draw a panel.
+
+    Args:
+        figure: The figure.
+        axes: The axes of the panel.
+        panel: What to draw.
+        scaled: The axes to which this panel adds a scale of colors.
+    """
     for layer in panel.layers:
-        _draw(figure, axes, layer, panel)
+        drawn = _draw(axes, layer, panel)
+        if scaled and drawn is not None:
+            figure.colorbar(drawn[0], ax=scaled, label=_text(drawn[1]))
     for which, axis in (("x", panel.x), ("y", panel.y)):
         _apply(axes, which, axis)
     axes.spines[["top", "right"]].set_visible(False)
     if any(getattr(layer, "name", "") for layer in panel.layers):
-        axes.legend(fontsize=8, frameon=False)
+        axes.legend(fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0)
 
 
 def _apply(axes: Any, which: str, axis: Axis) -> None:
@@ -73,7 +84,8 @@ def _apply(axes: Any, which: str, axis: Axis) -> None:
         line.set_inverted(True)
 
 
-def _draw(figure: Any, axes: Any, layer: Layer, panel: Panel) -> None:
+def _draw(axes: Any, layer: Layer, panel: Panel) -> tuple[Any, str] | None:
+    """Draw a layer. If colors show numbers, returns what needs a scale, and what these numbers are."""
     if isinstance(layer, Line):
         style = {"color": layer.color, "linewidth": layer.width, "alpha": layer.opacity, "label": _label(layer.name)}
         axes.plot(_at(layer.x, panel), layer.y, drawstyle="steps-post" if layer.steps else "default", **style)
@@ -81,14 +93,13 @@ def _draw(figure: Any, axes: Any, layer: Layer, panel: Panel) -> None:
         style = {"s": layer.size**2 / 2, "alpha": layer.opacity, "linewidths": 0, "label": _label(layer.name)}
         color = {"color": layer.color} if layer.values is None else {"c": layer.values, "cmap": _COLORS}
         drawn = axes.scatter(_at(layer.x, panel), layer.y, zorder=3, **style, **color)
-        if layer.values is not None:
-            figure.colorbar(drawn, ax=axes, label=_text(layer.scale))
+        return None if layer.values is None else (drawn, layer.scale)
     elif isinstance(layer, Bars):
         style = {"left": layer.begins, "xerr": layer.errors, "color": layer.colors, "label": _label(layer.name)}
         axes.barh(layer.y, layer.lengths, height=0.8, **{key: value for key, value in style.items() if value is not None})
     else:
-        drawn = axes.pcolormesh(layer.x, layer.y, layer.z, cmap=_COLORS, shading="nearest")
-        figure.colorbar(drawn, ax=axes, label=_text(layer.scale))
+        return axes.pcolormesh(layer.x, layer.y, layer.z, cmap=_COLORS, shading="nearest"), layer.scale
+    return None
 
 
 def _label(name: str) -> str | None:

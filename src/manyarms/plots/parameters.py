@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .chart import Axis
+from .chart import MISSING, Axis
 from .history import Floats, History
 
 MOST_CATEGORIES = 30
 """Parameters with more different names than this are left out, because they identify arms rather than describe them."""
 _MOST_FITTED = 5_000  # arms that the forest is fitted to
 _TREES, _REPEATS = 100, 10
-_MISSING = "—"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def _encoded(name: str, values: Sequence[Any], log: bool) -> Parameter | None:
         numbers = np.array([math.nan if value is None else float(value) for value in values])
         finite = np.unique(numbers[np.isfinite(numbers)])
         return Parameter(name, Axis(name, log=log and finite[0] > 0), numbers) if len(finite) > 1 else None
-    labels = [_MISSING if value is None else _label(value) for value in values]
+    labels = [MISSING if value is None else _label(value) for value in values]
     names = sorted(set(labels))
     if not 1 < len(names) <= MOST_CATEGORIES:
         return None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime
 import json
+import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..safe_text import safe_text
-from .chart import Axis, Bars, Chart, Dimension, Layer, Line, Panel, Surface
+from .chart import MISSING, Axis, Bars, Chart, Dimension, Layer, Line, Panel, Surface
 from .history import Floats
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = 3
 _HEIGHT, _ROW_HEIGHT = 420, 260
+_LINE = 95  # characters
 _COLORS = "Viridis"  # looks the same to color-blind readers, and in print
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
@@ -31,12 +34,12 @@ def plotly_figure(chart: Chart) -> go.Figure:
         raise ImportError('plots need plotly: pip install "manyarms[report]", or pass backend="matplotlib"') from None
     figure = go.Figure(_parallel(chart.dimensions)) if chart.dimensions else _panels(chart)
     figure.update_layout(
-        title={"text": _title(chart), "x": 0, "xref": "paper", "font": {"size": 16}},
+        title={"text": _title(chart), "x": 0, "xref": "paper", "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 12}},
         height=chart.height or _height(chart),
         template="plotly_white",
         font={"family": _FONT, "size": 13},
-        margin={"l": 60, "r": 20, "t": 70 if chart.note else 50, "b": 50},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "right", "x": 1.0},
+        margin={"l": 60, "r": 20, "t": 46 + 17 * len(_lines(chart.note)) + (50 if chart.dimensions else 0), "b": 80},
+        legend={"orientation": "h", "yref": "container", "yanchor": "bottom", "y": 0, "xanchor": "right", "x": 1},
         barmode="overlay",
         hovermode="closest",
     )
@@ -44,16 +47,24 @@ def plotly_figure(chart: Chart) -> go.Figure:
 
 
 def plotly_json(chart: Chart) -> dict[str, Any]:
-    """The chart as plotly's JSON, without the template. NaN is null."""
-    figure = plotly_figure(chart)
-    figure.update_layout(template=None)
+    """The chart as JSON for a web page: its title and note, and plotly's data and layout, without them and without colors.
+
+    NaN is null.
+    """
+    figure = plotly_figure(replace(chart, title="", note=""))
+    figure.update_layout(template=None, title=None)
     found: dict[str, Any] = json.loads(figure.to_json())
-    return found
+    return {"title": safe_text(chart.title), "note": safe_text(chart.note)} | found
 
 
 def _title(chart: Chart) -> str:
-    note = f"<br><span style='font-size:12px;color:#777'>{_text(chart.note)}</span>" if chart.note else ""
-    return f"<b>{_text(chart.title)}</b>{note}"
+    lines = "".join(f"<br><span style='font-size:12px;color:#777'>{_text(line)}</span>" for line in _lines(chart.note))
+    return f"<b>{_text(chart.title)}</b>{lines}"
+
+
+def _lines(note: str) -> list[str]:
+    """The note in lines that fit below the title."""
+    return textwrap.wrap(note, _LINE)
 
 
 def _height(chart: Chart) -> int:
@@ -163,14 +174,12 @@ def _dimension(dimension: Dimension) -> dict[str, Any]:
     if axis.categories is not None:
         places = list(range(len(axis.categories)))
         return label | {"values": values, "tickvals": places, "ticktext": [_text(name) for name in axis.categories]}
-    low, high = np.nanmin(values), np.nanmax(values)
+    values = np.log10(values) if axis.log else values
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    ticks = np.linspace(low, high, 5).tolist()
+    texts = [f"{10**tick if axis.log else tick:.3g}" for tick in ticks]
     missing = np.isnan(values)
-    if axis.log:
-        low, high = np.log10(low), np.log10(high)
-        values = np.log10(values)
-        ticks = np.linspace(low, high, 5)
-        label |= {"tickvals": ticks, "ticktext": [f"{10**tick:.3g}" for tick in ticks]}
-    if missing.any():  # arms without this parameter pass below the axis
-        low -= 0.15 * (high - low)
-        values = np.where(missing, low, values)
-    return label | {"values": values, "range": [low, high]}
+    if missing.any():  # arms without this parameter pass below the others
+        low -= 0.2 * (high - low)
+        values, ticks, texts = np.where(missing, low, values), [low, *ticks], [MISSING, *texts]
+    return label | {"values": values, "range": [low, high], "tickvals": ticks, "ticktext": texts}

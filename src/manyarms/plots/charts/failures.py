@@ -9,7 +9,7 @@ from ..chart import RED, Axis, Bars, Chart, Panel, empty_chart
 from ..history import History
 
 TITLE = "Failed pulls by reason"
-_MOST, _LONG = 12, 70
+_MOST, _LONG = 12, 48
 
 
 def failures(history: History) -> Chart:
