@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +62,8 @@ class Outcome:
         left_out: The attributes that could not be stored, and why.
         stopped_early: Whether a time limit ended the pull at one of its reports, before it had trained all its steps.
         lost: Whether the pull must be run again because its worker left the cluster, which is not its own failure.
+        ended: When the pull ended, in seconds since 1970.
+        worker: The machine and process that ran the pull; None if it was the process of the study.
     """
 
     pull: Pull
@@ -82,6 +85,8 @@ class Outcome:
     left_out: str | None = None
     stopped_early: bool = False
     lost: bool = False
+    ended: float = field(default_factory=time.time, compare=False)
+    worker: str | None = field(default=None, compare=False)
 
 
 def sign_of(direction: str) -> float:

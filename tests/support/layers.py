@@ -23,6 +23,7 @@ LAYERS = [
     ("journals", ["journal"]),
     ("checkpoints", ["checkpoints"]),
     ("runners", ["runners"]),
+    ("plots", ["plots"]),
     ("studies", ["study"]),
     ("test problems", ["bench.problems"]),
     ("networks: graphs and layers", ["networks.graphs", "networks.layers", "networks.torch.pytorch", "networks.torch.modules"]),

@@ -7,7 +7,18 @@ from typing import Any
 from ..core import Outcome, Pull
 from .protocol import Event
 
-_COPIED = ("reason", "details", "cost", "checkpoint", "unsaved", "inherited", "retrained", "left_out", "stopped_early")
+_COPIED = (
+    "reason",
+    "details",
+    "cost",
+    "checkpoint",
+    "unsaved",
+    "inherited",
+    "retrained",
+    "left_out",
+    "stopped_early",
+    "worker",
+)
 """Fields of an outcome that are written unchanged, unless they are empty."""
 
 
@@ -35,6 +46,7 @@ def ended_event(outcome: Outcome) -> Event:
         data["attributes"] = dict(outcome.attributes)
     if outcome.curve:
         data["curve"] = list(outcome.curve)
+    data["ended"] = round(outcome.ended, 3)
     kind = "failed" if outcome.reward is None else "told"
     pull = outcome.pull
     return Event(kind, pull.arm.id, pull.start, pull.stop, outcome.reward, outcome.seconds, data)  # type: ignore[arg-type]

@@ -50,7 +50,8 @@ class SimulatedRunner:
             outcome = Outcome(task.pull, reason=self._limit.reason, seconds=task.kill_after, attempts=task.attempt)
         else:
             outcome = replace(execute(self._function, task, self.now), seconds=seconds)
-        heapq.heappush(self._queue, (self._now + outcome.seconds, self._submitted, outcome))
+        ended = self._now + outcome.seconds
+        heapq.heappush(self._queue, (ended, self._submitted, replace(outcome, ended=ended)))
         self._submitted += 1
 
     def _duration(self, task: Task) -> float:

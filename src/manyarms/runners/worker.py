@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
+import socket
 import sys
 import traceback
+from dataclasses import replace
 
 import cloudpickle
 
@@ -32,8 +35,9 @@ def serve(connection: PipeEnd) -> None:
         connection.send(traceback.format_exc())
         return
     connection.send(READY)
+    here = f"{socket.gethostname()}:{os.getpid()}"
     while True:
-        outcome = execute(function, pickle.loads(connection.recv_bytes()))
+        outcome = replace(execute(function, pickle.loads(connection.recv_bytes())), worker=here)
         with contextlib.suppress(Exception):  # it may be closed
             sys.stdout.flush()
         connection.send_bytes(cloudpickle.dumps(outcome))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..journal import Event
+from ..spaces.flattening import flattened
 from .counts import Counts
 
 if TYPE_CHECKING:
@@ -47,21 +48,6 @@ def flat_arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, A
         columns = _named("config", flattened(config)) if isinstance(config, dict) else {"config": config}
         size = {"checkpoint_bytes": record.checkpoint_bytes}
         yield row | {"seconds": record.seconds} | columns | _named("metric", record.metrics) | size
-
-
-def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a config by name, and those of nested dicts by path. If a path equals an existing name, the dict is kept.
-
-    >>> flattened({"lr": 0.1, "model": {"kind": "tree", "depth": 3}, "none": {}})
-    {'lr': 0.1, 'model.kind': 'tree', 'model.depth': 3, 'none': {}}
-    """
-    flat: dict[str, Any] = {}
-    for name, value in config.items():
-        nested = flattened(value) if isinstance(value, dict) else {}
-        paths = {f"{name}.{inner}": part for inner, part in nested.items()}
-        taken = paths.keys() & (config.keys() | flat.keys())
-        flat |= paths if paths and not taken else {name: value}
-    return flat
 
 
 def _named(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,8 @@ from .write_access import reading
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..plots import History, StudyPlots
+
 
 class StudyView:
     """A study that can be read. `load_study` returns one; a `Study` can also be written.
@@ -204,6 +206,22 @@ class StudyView:
         with reading(self.journal):
             events = islice(self.journal.events(), self.counts.events)  # without those written since the study was opened
             return frames.frame(frames.pull_rows(events), ("arm", "start", "stop", "reward", "status", "seconds"))
+
+    @property
+    def plot(self) -> StudyPlots:
+        """Plots of the study: `study.plot.history()`, `.curves()`, `.importance()` and others. See `StudyPlots`."""
+        from ..plots import StudyPlots  # here: most searches draw nothing
+
+        return StudyPlots(self._history)
+
+    def _history(self) -> History:
+        from ..plots import History
+
+        history = History(self.header)
+        with reading(self.journal):
+            for event in islice(self.journal.events(), self.counts.events):
+                history.add(event)
+        return history
 
     def close(self) -> None:
         """Close the storage, and remove downloaded checkpoints."""

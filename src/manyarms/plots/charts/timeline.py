@@ -1,0 +1,80 @@
+"""What each worker did, and when."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..chart import BLUE, ORANGE, RED, Axis, Bars, Chart, Panel, empty_chart
+from ..history import Floats, History
+
+TITLE = "Workers over time"
+MOST_PULLS = 3_000
+_TALL = 900  # pixels
+
+
+def timeline(history: History, most: int = MOST_PULLS) -> Chart:
+    """Each pull as a bar from its begin to its end, in the row of its worker.
+
+    Args:
+        history: The study.
+        most: Maximum number of pulls. If there are more, the newest ones are shown.
+    """
+    ended = history.column("ended")
+    if not len(ended):
+        return empty_chart(TITLE, "No pull has ended yet.")
+    if np.isnan(ended).any():
+        return empty_chart(TITLE, "This study was recorded by a version that did not store when pulls ended.")
+    seconds = np.nan_to_num(history.column("seconds"))
+    order = np.argsort(ended, kind="stable")[-most:]
+    begins, lengths = (ended - seconds)[order], seconds[order]
+    origin = begins.min()
+    rows, names = _rows(history, order, begins, ended[order])
+    arms = history.column("arm")[order].astype(int)
+    reward, start = history.column("reward")[order], history.column("start")[order]
+    kinds = np.where(np.isnan(reward), 2, np.where(start > 0, 1, 0))
+    bars = []
+    for kind, (name, color) in enumerate(
+        (("first pull of an arm", ORANGE), ("pull that continues an arm", BLUE), ("failed", RED))
+    ):
+        there = np.flatnonzero(kinds == kind)
+        if len(there):
+            texts = [_text(history, arms[i], start[i], lengths[i], reward[i]) for i in there]
+            bars.append(Bars(rows[there], lengths[there], (begins - origin)[there], colors=color, texts=texts, name=name))
+    span = (ended[order].max() - origin) or 1.0
+    notes = [f"Pulls took {100 * lengths.sum() / (span * len(names)):.0f} % of the time of the workers."]
+    notes += [] if len(order) == len(ended) else [f"Shows the newest {len(order):,} of {len(ended):,} pulls."]
+    panel = Panel(Axis("seconds"), Axis(categories=names, reverse=True), tuple(bars))
+    return Chart(TITLE, (panel,), note=" ".join(notes), height=min(_TALL, 140 + 26 * len(names)))
+
+
+def _text(history: History, arm: int, start: float, seconds: float, reward: float) -> str:
+    result = "failed" if np.isnan(reward) else f"reward {reward:.6g}"
+    return f"arm {history.id_of(arm)} from step {start:.0f}: {result}, {seconds:.3g} s"
+
+
+def _rows(history: History, order: NDArray[np.int64], begins: Floats, ends: Floats) -> tuple[Floats, tuple[str, ...]]:
+    """The row of each pull, and the names of the rows.
+
+    A worker process that ended is replaced by a new one, which continues its row if it is on the same machine.
+    """
+    worker = history.column("worker")[order]
+    machines = ["" if np.isnan(w) else history.workers[int(w)].rpartition(":")[0] for w in worker]
+    rows = np.zeros(len(begins))
+    free: dict[str, list[tuple[float, int]]] = {}  # by machine: when each of its rows is free
+    last: dict[float, int] = {}  # by worker: its row
+    names: list[str] = []
+    for place in np.argsort(begins, kind="stable"):
+        machine, who = machines[place], worker[place]
+        ours = free.setdefault(machine, [])
+        row = None if np.isnan(who) else last.get(who)
+        if row is None:
+            row = next((number for until, number in ours if until <= begins[place] + 1e-3), None)
+        if row is None:
+            row = len(names)
+            names.append(f"{machine} {len(ours) + 1}".strip())
+        ours[:] = [entry for entry in ours if entry[1] != row] + [(ends[place], row)]
+        if not np.isnan(who):
+            last[who] = row
+        rows[place] = row
+    return rows, tuple(names)
