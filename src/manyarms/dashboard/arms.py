@@ -13,10 +13,8 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from ..journal.layout import events_table
-from . import json_values
-from .columns import STATUSES, named_values
+from .columns import STATUSES, ArmColumns
 from .feed import StudyFeed
-from .overview import parsed
 from .reader import CHUNK
 
 FIXED = {
@@ -37,7 +35,7 @@ FIXED = {
 MOST_ROWS = 500
 """The largest number of rows in one page."""
 
-_KEPT = 3  # columns of config values, and text filters, that are kept for the next request
+_KEPT = 5  # text filters that are kept for the next request
 _LONGEST_TEXT = 200  # characters of a text filter
 _event = events_table.c
 
@@ -73,7 +71,6 @@ class ArmTable:
 
     def __init__(self, feed: StudyFeed) -> None:
         self._feed = feed
-        self._values: OrderedDict[str, _ConfigValues] = OrderedDict()
         self._filters: OrderedDict[str, _TextFilter] = OrderedDict()
 
     def columns(self) -> list[dict[str, str]]:
@@ -102,8 +99,16 @@ class ArmTable:
         if query.status:
             keep &= arms.statuses() == STATUSES.index(query.status)
         for word in query.text[:_LONGEST_TEXT].split():
-            keep &= _recent(self._filters, word, _TextFilter).matches(self._feed)
+            keep &= self._filter(word).matches(self._feed)
         return np.flatnonzero(keep)
+
+    def _filter(self, word: str) -> _TextFilter:
+        """The filter for a word. Only the most recent ones are kept."""
+        found = self._filters.pop(word, None) or _TextFilter(word)
+        self._filters[word] = found
+        while len(self._filters) > _KEPT:
+            self._filters.popitem(last=False)
+        return found
 
     def _order(self, query: Query, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         keys = self._keys(query.sort)[rows]
@@ -119,26 +124,20 @@ class ArmTable:
         if name == "parents":
             return np.array([min(parents, default=math.nan) for parents in arms.parents], dtype=float)
         if name.startswith("config:"):
-            return _recent(self._values, name.removeprefix("config:"), _ConfigValues).ranks(self._feed)
+            return _ranks([config.get(name.removeprefix("config:")) for config in arms.configs])
         return arms.numbers(name).astype(float)
 
     def _cells(self, rows: list[int], names: tuple[str, ...]) -> list[dict[str, Any]]:
-        arms = self._feed.columns
-        configs: dict[int, dict[str, Any]] = {}
-        if any(name.startswith("config:") for name in names):
-            asked = {row: int(arms.value("asked", row) or 0) for row in rows}
-            events = self._feed.stored(asked.values())
-            configs = {row: named_values(events[number].data.get("config")) for row, number in asked.items() if number in events}
-        return [{"arm": arms.value("arm", row), "cells": [self._cell(name, row, configs) for name in names]} for row in rows]
+        return [{"arm": self._cell("arm", row), "cells": [self._cell(name, row) for name in names]} for row in rows]
 
-    def _cell(self, name: str, row: int, configs: dict[int, dict[str, Any]]) -> Any:
+    def _cell(self, name: str, row: int) -> Any:
         arms = self._feed.columns
         if name == "status":
             return arms.status(row)
         if name == "parents":
             return list(arms.parents[row])
         if name.startswith("config:"):
-            return json_values.cell(configs.get(row, {}).get(name.removeprefix("config:")))
+            return arms.configs[row].get(name.removeprefix("config:"))
         return arms.value(name, row)
 
 
@@ -150,14 +149,15 @@ class _TextFilter:
     """
 
     def __init__(self, word: str) -> None:
-        self._word, self._columns = word, None
+        self._word = word
+        self._columns: ArmColumns | None = None
         self._found: list[int] = []
         self._searched = 0
 
     def matches(self, feed: StudyFeed) -> NDArray[np.bool_]:
         """Whether each arm contains the word, or has it as its id."""
         if feed.columns is not self._columns:  # the study was replaced
-            self._columns, self._found, self._searched = feed.columns, [], 0  # type: ignore[assignment]
+            self._columns, self._found, self._searched = feed.columns, [], 0
         needle = json.dumps(self._word)[1:-1]  # as it is stored
         while self._searched < feed.events:
             stop = min(self._searched + CHUNK, feed.events)
@@ -171,53 +171,13 @@ class _TextFilter:
         return np.asarray(keep, dtype=bool)
 
 
-class _ConfigValues:
-    """The values of one name in all configs, read from the storage once for each arm.
-
-    Args:
-        name: The name of the column.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name, self._columns = name, None
-        self._values: list[Any] = []
-        self._read = 0
-
-    def ranks(self, feed: StudyFeed) -> NDArray[np.float64]:
-        """A number for each arm that sorts like its value: numbers first, then text; NaN if it has none."""
-        if feed.columns is not self._columns:
-            self._columns, self._values, self._read = feed.columns, [], 0  # type: ignore[assignment]
-        self._update(feed)
-        if all(value is None or isinstance(value, float) for value in self._values):
-            return np.array(self._values, dtype=float)
-        places = {value: place for place, value in enumerate(sorted({*self._values} - {None}, key=_sort_key))}
-        return np.array([places.get(value, math.nan) for value in self._values], dtype=float)
-
-    def _update(self, feed: StudyFeed) -> None:
-        first = {int(number): row for row, number in enumerate(feed.columns.numbers("asked"))}
-        self._values += [None] * (len(feed.columns) - len(self._values))
-        while self._read < feed.events:
-            stop = min(self._read + CHUNK, feed.events)
-            query = sa.select(_event.number, _event.data).where(_event.kind == "asked", _event.data.is_not(None))
-            for number, text in feed.select(query.where(_event.number >= self._read, _event.number < stop)):
-                if number in first:
-                    self._values[first[number]] = self._value(text)
-            self._read = stop
-
-    def _value(self, text: str) -> float | str | None:
-        data = parsed(text)
-        value = json_values.cell(named_values(data.get("config") if isinstance(data, dict) else None).get(self._name))
-        return value if value is None or isinstance(value, str) else float(value)
+def _ranks(values: list[Any]) -> NDArray[np.float64]:
+    """A number for each value that sorts like it: numbers first, then text; NaN if there is none."""
+    if not any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=float)
+    places = {value: place for place, value in enumerate(sorted({*values} - {None}, key=_sort_key))}
+    return np.array([places.get(value, math.nan) for value in values], dtype=float)
 
 
 def _sort_key(value: float | str) -> tuple[bool, float | str]:
     return isinstance(value, str), value
-
-
-def _recent(kept: OrderedDict[str, Any], name: str, make: Any) -> Any:
-    """A kept object by name, or a new one. Only the most recent ones are kept."""
-    found = kept.pop(name, None) or make(name)
-    kept[name] = found
-    while len(kept) > _KEPT:
-        kept.popitem(last=False)
-    return found

@@ -1,4 +1,4 @@
-"""The arms of a study as columns of numbers, which take little memory. Configs stay in the storage, and are read when shown."""
+"""The arms of a study as columns, which take little memory. Only short values of configs are kept; the rest stays in the storage."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..journal import Event
-from ..study.frames import flattened
+from ..spaces.flattening import flattened
 from . import json_values
 
 STATUSES = ("running", "failed", "done", "paused")
 """The statuses of arms, in the order of their codes."""
 
 _MOST_NAMES = 300  # columns for config values, and for metrics
+_MOST_VALUES = 60  # values of one config that are kept
+_MOST_WORDS = 10_000
 _MOST_REASONS = 1_000  # groups of failures
 _OTHER = "(other reasons)"
 _KINDS = {"asked": 0, "told": 1, "failed": 2, "budget": 3}
@@ -43,6 +45,7 @@ class ArmColumns:
     Attributes:
         row_of: The row of each arm, by id.
         parents: The parents of each arm.
+        configs: The first values of each config, by the names of their columns. Long text is cut off.
         config_names, metric_names: Names of the values in configs, and of metrics, as they are shown.
         reasons: The failures, by reason.
         events: Number of events.
@@ -52,12 +55,14 @@ class ArmColumns:
         self._sign, self._max_steps = sign, max_steps
         self.row_of: dict[int, int] = {}
         self.parents: list[tuple[int, ...]] = []
+        self.configs: list[dict[str, Any]] = []
         self.config_names: dict[str, None] = {}
         self.reasons: dict[str, Reason] = {}
         self._whole = {name: array("q") for name in ("arm", "asked", "told", "steps", "pulls", "failures", "best_step")}
         self._real = {name: array("d") for name in ("reward", "best_reward", "seconds", "checkpoint_bytes")}
         self._running, self._failed = array("b"), array("b")
         self._metrics: dict[str, array[float]] = {}
+        self._words: dict[str, str] = {}  # names and text that many configs contain, kept once
         self._event_arms, self._event_kinds = array("q"), array("b")
 
     def __len__(self) -> int:
@@ -142,9 +147,19 @@ class ArmColumns:
         self._failed.append(0)
         self._whole["arm"][row], self._whole["asked"][row], self._whole["told"][row] = arm, number, -1
         self._real["seconds"][row] = 0.0
+        self.configs.append(self._shortened(data.get("config")))
         if len(self.config_names) < _MOST_NAMES:
-            self.config_names |= dict.fromkeys(list(named_values(data.get("config")))[:_MOST_NAMES])
+            self.config_names |= dict.fromkeys(self.configs[-1])
         return row
+
+    def _shortened(self, config: Any) -> dict[str, Any]:
+        values = list(named_values(config).items())[:_MOST_VALUES]
+        return {self._shared(name): self._shared(json_values.cell(value)) for name, value in values}
+
+    def _shared(self, value: Any) -> Any:
+        if not isinstance(value, str) or len(self._words) >= _MOST_WORDS:
+            return value
+        return self._words.setdefault(value, value)
 
     def _end(self, row: int, event: Event, number: int) -> None:
         self._running[row] = 0

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -86,19 +87,14 @@ class StudyFeed:
             Unreadable: The storage or the study cannot be read at the moment.
             StudyNotFound: The study no longer exists.
         """
-        with self._reading:  # one thread reads; others wait for it, and find its result
-            if self.is_complete and self._clock() - self._refreshed < _FRESH:
-                return
-            try:
-                with explained():
-                    self._read(self._clock() + seconds)
-            except _MALFORMED as error:
-                self.close()
-                raise Unreadable(f"The study is corrupt ({safe_text(f'{type(error).__name__}: {error}')[:300]})") from error
-            except (Unreadable, StudyNotFound):
-                self.close()
-                raise
-            self._refreshed = self._clock()
+        if not self._reading.acquire(blocking=False):
+            return  # another thread reads; what it has found so far is used
+        try:
+            if not self.is_complete or self._clock() - self._refreshed >= _FRESH:
+                self._read_or_explain(self._clock() + seconds)
+                self._refreshed = self._clock()
+        finally:
+            self._reading.release()
 
     def stored(self, numbers: Collection[int]) -> dict[int, Event]:
         """The events with these numbers."""
@@ -128,6 +124,17 @@ class StudyFeed:
                 with suppress(Exception):  # a lost connection
                     journal.close()
 
+    def _read_or_explain(self, until: float) -> None:
+        try:
+            with explained():
+                self._read(until)
+        except _MALFORMED as error:
+            self.close()
+            raise Unreadable(f"The study is corrupt ({safe_text(f'{type(error).__name__}: {error}')[:300]})") from error
+        except (Unreadable, StudyNotFound):
+            self.close()
+            raise
+
     def _read(self, until: float) -> None:
         with self.lock:
             journal = self._opened()
@@ -141,11 +148,17 @@ class StudyFeed:
             with self.lock:
                 batch = list(islice(events, _BATCH))
                 for event in batch:
-                    self.columns.add(event)
-                    self.charts.add(event)
+                    self._add(event)
                 self._last_checksum = self._checksum(journal)
             if not batch or self._clock() >= until:
                 return
+
+    def _add(self, event: Event) -> None:
+        self.columns.add(event)
+        if event.arm is not None and "config" in event.data:  # charts share the short values that the table has
+            short = self.columns.configs[self.columns.row_of[event.arm]]
+            event = replace(event, data={**event.data, "config": short})
+        self.charts.add(event)
 
     def _opened(self) -> SqlJournal:
         identity = check_file(parse_url(self._url))

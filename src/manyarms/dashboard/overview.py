@@ -41,6 +41,7 @@ class Overview:
         self._clock, self._speed = clock, Speed()
         self._began = self._changed = clock()
         self._seen_change = False
+        self._ended: float | None = None  # when the last pull ended, in seconds since 1970
 
     @property
     def in_flight(self) -> int:
@@ -66,12 +67,14 @@ class Overview:
 
     def state(self, reader: StorageReader) -> State:
         """Whether the study is running, waiting, interrupted or finished."""
-        quiet = self._clock() - self._changed
-        if not self._seen_change:
+        quiet, is_known = self._clock() - self._changed, self._seen_change
+        if not self._seen_change and self._ended is not None:
+            quiet, is_known = max(0.0, time.time() - self._ended), True
+        elif not self._seen_change:
             quiet = max(quiet, reader.quiet_seconds())
         spent = is_spent(self._remaining(), self.last_pull)
         limit = patience(self.in_flight, self.longest_pull)
-        return state_of(self.head.events, self.in_flight, spent, quiet, limit, self._seen_change)
+        return state_of(self.head.events, self.in_flight, spent, quiet, limit, is_known)
 
     def as_json(self, reader: StorageReader) -> dict[str, Any]:
         """The study as a row of the list."""
@@ -138,6 +141,10 @@ class Overview:
             self.budget = _newest(reader, mine, "budget")[-1]
         if found.costs:
             self.cost += sum(json_values.number(data.get("cost")) or 0.0 for data in _newest(reader, mine, "told", "failed"))
+        if found.told or found.failed:
+            last = sa.select(_event.data).where(mine, _ENDED).order_by(_event.number.desc()).limit(1)
+            data = parsed(reader.rows(last)[0].data)
+            self._ended = json_values.number(data.get("ended")) if isinstance(data, dict) else None
         self.counted = stop
 
 

@@ -23,20 +23,20 @@ def is_spent(remaining: Mapping[str, float], last_pull: int) -> bool:
     return any(left <= 0 for left in remaining.values()) or remaining.get("steps", last_pull) < last_pull
 
 
-def state_of(events: int, in_flight: int, spent: bool, quiet: float, patience: float, seen_change: bool) -> State:
-    """The state of a study. The journal has no times, so a study runs if an event arrived while the dashboard was open.
+def state_of(events: int, in_flight: int, spent: bool, quiet: float, patience: float, is_known: bool) -> State:
+    """The state of a study. It runs if an event arrived recently. Older journals do not record times.
 
     Args:
         events: Number of events.
         in_flight: Number of pulls in flight.
         spent: Whether the budget is spent.
-        quiet: Seconds since the last event, as far as known.
+        quiet: Seconds since the last event, or at least since when there was none.
         patience: Seconds without an event after which the study counts as interrupted.
-        seen_change: Whether an event arrived since the dashboard was opened.
+        is_known: Whether the time of the last event is known.
 
-    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, seen_change=True)
+    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, is_known=True)
     'running'
-    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, seen_change=False)
+    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, is_known=False)
     'waiting'
     """
     if events == 0:
@@ -45,7 +45,7 @@ def state_of(events: int, in_flight: int, spent: bool, quiet: float, patience: f
         return "finished"
     if quiet > patience:
         return "interrupted"
-    return "running" if seen_change else "waiting"
+    return "running" if is_known else "waiting"
 
 
 class Speed:

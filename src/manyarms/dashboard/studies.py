@@ -93,10 +93,9 @@ class Studies:
 
     def chart(self, number: int, name: str) -> dict[str, Any] | None:
         """A chart as a plotly figure; None if there is no such chart."""
-        study = self._fresh(number)
-        with study.feed.lock:
-            figure = study.feed.charts.figure(name)
-            return None if figure is None else {**_progress(study.feed), "figure": figure}
+        feed = self._fresh(number).feed
+        found = feed.charts.figure(name)
+        return None if found is None else {**_progress(feed), "drawn": found.events, "figure": found.figure}
 
     def changes(self) -> dict[str, Any]:
         """A message that differs from the last one if the list of studies has changed."""
