@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import threading
 import time
+from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..journal.protocol import Event
-from ..plots import CHARTS, History, plotly_json
+from ..plots import CHARTS, History
+from .svg_charts import without_webgl
 
 TITLES = {
     "history": "Best reward",
     "curves": "Learning curves",
     "importance": "Importance of parameters",
+    "contour": "Two parameters",
     "slices": "Reward by parameter",
     "parallel_coordinates": "Parallel coordinates",
-    "contour": "Two parameters",
     "rungs": "Steps of arms",
     "family": "Lineage",
-    "timeline": "Timeline",
     "failures": "Failures",
+    "timeline": "Timeline",
 }
 """Titles of charts that are known before they are drawn, in the order of the page."""
 
@@ -40,6 +42,20 @@ class Drawn:
     seconds: float
 
 
+def copied(history: History) -> History:
+    """A copy that does not change when events are added to the original."""
+    copy = History(history.header)
+    for name, value in vars(history).items():
+        setattr(copy, name, _copied(value))
+    return copy
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return type(value)({key: part[:] if isinstance(part, array) else part for key, part in value.items()})
+    return value[:] if isinstance(value, list | array) else value
+
+
 class Charts:
     """The charts of a study. Can be used by several threads. Adding events does not wait for a chart that is being drawn.
 
@@ -53,6 +69,7 @@ class Charts:
         self._added: deque[Event] = deque()
         self._drawn: dict[str, Drawn] = {}
         self._lock = threading.Lock()
+        self._drawing = {name: threading.Lock() for name in CHARTS}
 
     @property
     def titles(self) -> dict[str, str]:
@@ -73,13 +90,20 @@ class Charts:
         """A chart; None if there is no chart with this name. One that takes long to draw may be a few seconds old."""
         if name not in CHARTS:
             return None
-        with self._lock:
-            self._take()
+        with self._drawing[name]:
             known, now = self._drawn.get(name), self._clock()
-            if known is None or (known.events != self._history.events and now - known.ended >= _REST * known.seconds):
-                figure = plotly_json(CHARTS[name](self._history))
-                known = self._drawn[name] = Drawn(figure, self._history.events, self._clock(), self._clock() - now)
+            if known is None or (known.events != self.events and now - known.ended >= _REST * known.seconds):
+                with self._lock:
+                    self._take()
+                    history = copied(self._history)  # a chart may take seconds, and others need not wait for it
+                figure = without_webgl(CHARTS[name](history))
+                known = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
             return known
+
+    @property
+    def events(self) -> int:
+        """Number of events that were added."""
+        return self._history.events + len(self._added)
 
     def _take(self) -> None:
         """Add the events that were waiting."""

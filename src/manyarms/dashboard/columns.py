@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,8 @@ class ArmColumns:
         self._real = {name: array("d") for name in ("reward", "best_reward", "seconds", "checkpoint_bytes")}
         self._running, self._failed = array("b"), array("b")
         self._metrics: dict[str, array[float]] = {}
-        self._words: dict[str, str] = {}  # names and text that many configs contain, kept once
+        self._names: dict[str, str] = {}  # of values of configs, as they are stored and as they are shown
+        self._words: dict[str, str] = {}
         self._event_arms, self._event_kinds = array("q"), array("b")
 
     def __len__(self) -> int:
@@ -148,13 +150,24 @@ class ArmColumns:
         self._whole["arm"][row], self._whole["asked"][row], self._whole["told"][row] = arm, number, -1
         self._real["seconds"][row] = 0.0
         self.configs.append(self._shortened(data.get("config")))
-        if len(self.config_names) < _MOST_NAMES:
+        if len(self.config_names) < _MOST_NAMES and not self.configs[-1].keys() <= self.config_names.keys():
             self.config_names |= dict.fromkeys(self.configs[-1])
         return row
 
     def _shortened(self, config: Any) -> dict[str, Any]:
-        values = list(named_values(config).items())[:_MOST_VALUES]
-        return {self._shared(name): self._shared(json_values.cell(value)) for name, value in values}
+        """The first values of a config. Names and text that many configs contain are kept once."""
+        shown, names = {}, self._names
+        for name, value in islice(_flat(config).items(), _MOST_VALUES):
+            if type(value) is not float or value - value != 0:  # not finite; most values need no more than this check
+                value = self._shared(json_values.cell(value))
+            shown[names.get(name) or self._named(name)] = value
+        return shown
+
+    def _named(self, name: str) -> str:
+        shown = json_values.name(name)
+        if len(self._names) < _MOST_WORDS:
+            self._names[name] = shown
+        return shown
 
     def _shared(self, value: Any) -> Any:
         if not isinstance(value, str) or len(self._words) >= _MOST_WORDS:
@@ -187,7 +200,7 @@ class ArmColumns:
 
     def _measure(self, row: int, metrics: Any) -> None:
         for name, value in metrics.items() if isinstance(metrics, dict) else ():
-            shown = json_values.name(name)
+            shown = self._names.get(name) or self._named(name)
             if shown not in self._metrics and len(self._metrics) >= _MOST_NAMES:
                 continue
             values = self._metrics.setdefault(shown, array("d"))
@@ -212,6 +225,10 @@ class ArmColumns:
 
 def named_values(config: Any) -> dict[str, Any]:
     """The values of a config by the names of their columns. A config that is not a dict has one column, named "config"."""
+    return {json_values.name(name): value for name, value in _flat(config).items()}
+
+
+def _flat(config: Any) -> dict[str, Any]:
     if not isinstance(config, dict):
         return {} if config is None else {"config": config}
-    return {json_values.name(name): value for name, value in flattened(config).items()}
+    return flattened(config) if dict in map(type, config.values()) else config

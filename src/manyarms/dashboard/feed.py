@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -157,7 +156,7 @@ class StudyFeed:
         self.columns.add(event)
         if event.arm is not None and "config" in event.data:  # charts share the short values that the table has
             short = self.columns.configs[self.columns.row_of[event.arm]]
-            event = replace(event, data={**event.data, "config": short})
+            event = Event(event.kind, event.arm, event.start, event.stop, data={**event.data, "config": short})
         self.charts.add(event)
 
     def _opened(self) -> SqlJournal:

@@ -3,7 +3,7 @@ import { el, show } from "./dom.js";
 import * as format from "./format.js";
 import { get } from "./live.js";
 import { draw, erase } from "./charts.js";
-import { badge, fact } from "./studies.js";
+import { badge, fact } from "./parts.js";
 
 export class ArmPanel {
   constructor(root) {

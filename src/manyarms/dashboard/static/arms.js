@@ -2,8 +2,7 @@
 import { el, show } from "./dom.js";
 import * as format from "./format.js";
 import { get } from "./live.js";
-import { badge } from "./studies.js";
-import { reading } from "./study.js";
+import { badge, reading } from "./parts.js";
 
 const PAGE = 100;
 const STATUSES = ["running", "failed", "done", "paused"];
@@ -106,25 +105,22 @@ export class ArmsTab {
 
   table(answer) {
     const titles = new Map(answer.columns.map((column) => [column.name, column]));
-    const head = this.asked.map((name) => this.header(titles.get(name) ?? { name, title: name, group: "arm" }));
-    const rows = answer.rows.map((row) => el("tr", { "data-key": row.arm, "data-arm": row.arm }, row.cells.map((cell, place) => this.cell(this.asked[place], cell))));
+    const isNumber = this.asked.map((name, place) => name !== "arm" && answer.rows.some((row) => typeof row.cells[place] === "number"));
+    const kind = (place) => (isNumber[place] ? "number" : null);
+    const head = this.asked.map((name, place) => this.header(titles.get(name) ?? { name, title: name }, kind(place)));
+    const rows = answer.rows.map((row) => el("tr", { "data-key": row.arm, "data-arm": row.arm }, row.cells.map((cell, place) => el("td", { class: kind(place) }, this.content(this.asked[place], cell)))));
     return el("table", { class: "arms" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
   }
 
-  header(column) {
+  header(column, kind) {
     const isSorted = this.query.sort === column.name;
     const order = this.query.order === "asc" ? "ascending" : "descending";
     const sign = isSorted ? (order === "ascending" ? "▲" : "▼") : "";
     return el(
       "th",
-      { scope: "col", "aria-sort": isSorted ? order : null, "data-key": column.name, class: column.group },
+      { scope: "col", "aria-sort": isSorted ? order : null, "data-key": column.name, class: kind },
       el("button", { type: "button", "data-do": "sort", "data-sort": column.name, title: column.title }, el("span", { class: "title" }, column.title), el("span", { class: "sign", "aria-hidden": "true" }, sign)),
     );
-  }
-
-  cell(name, cell) {
-    const isNumber = typeof cell === "number" && name !== "arm";
-    return el("td", { class: isNumber ? "number" : null }, this.content(name, cell));
   }
 
   content(name, cell) {

@@ -1,7 +1,9 @@
 // The charts of a study, drawn by plotly. Only charts that can be seen are asked for.
 import { el, show } from "./dom.js";
 import { get } from "./live.js";
-import { reading } from "./study.js";
+import { reading } from "./parts.js";
+
+const LATER = 5000; // milliseconds until a chart that is not up to date is asked for again
 
 let library = null;
 
@@ -53,6 +55,7 @@ function themed(given) {
   layout.hoverlabel = { bgcolor: color("--card"), bordercolor: color("--line"), font: { color: color("--text") } };
   layout.uirevision = "stay";
   layout.autosize = true;
+  layout.margin = { ...layout.margin, t: layout.annotations ? 50 : 12 };
   delete layout.width;
   delete layout.title;
   return layout;
@@ -67,6 +70,7 @@ export class ChartsTab {
   }
 
   async refresh(study) {
+    this.facts = study;
     const names = Object.entries(study.charts);
     if (!this.places) this.build(names);
     const results = await Promise.allSettled([...this.seen].map((name) => this.load(name)));
@@ -79,9 +83,9 @@ export class ChartsTab {
     this.status = el("div", {});
     const cards = names.map(([name, title]) => {
       const place = el("div", { class: "plot", role: "img", "aria-label": title, "data-chart": name });
-      const note = el("p", { class: "quiet note" });
+      const note = el("p", { class: "quiet note" }, "Loading");
       this.places.set(name, { place, note });
-      return el("figure", { class: "card chart", "data-chart": name }, el("figcaption", {}, el("h3", {}, title)), place, note);
+      return el("figure", { class: "card chart", "data-chart": name }, el("figcaption", {}, el("h3", {}, title), note), el("div", { class: "frame" }, place));
     });
     const none = el("div", { class: "empty" }, el("h3", {}, "No charts"), el("p", {}, "This study has no charts."));
     this.root.replaceChildren(el("h2", { class: "unseen" }, "Charts"), this.status, cards.length ? el("div", { class: "charts" }, ...cards) : none);
@@ -106,11 +110,15 @@ export class ChartsTab {
     show(this.status, reading(answer));
     const hasData = answer.figure.data.length > 0;
     place.hidden = !hasData;
-    note.textContent = hasData ? "" : answer.figure.note || "Nothing to show yet.";
+    place.closest(".chart").classList.toggle("wide", "xaxis2" in answer.figure.layout || "shapes" in answer.figure.layout);
+    note.textContent = answer.figure.note || (hasData ? "" : "Nothing to show yet.");
     if (hasData) await draw(place, answer.figure);
+    clearTimeout(this.later);
+    if (answer.drawn < answer.events) this.later = setTimeout(() => this.refresh(this.facts).catch(() => {}), LATER);
   }
 
   close() {
+    clearTimeout(this.later);
     this.observer.disconnect();
     for (const { place } of this.places?.values() ?? []) erase(place);
     this.places = null;

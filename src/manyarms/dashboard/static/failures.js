@@ -2,7 +2,7 @@
 import { el, show } from "./dom.js";
 import * as format from "./format.js";
 import { get } from "./live.js";
-import { reading } from "./study.js";
+import { reading } from "./parts.js";
 
 export class FailuresTab {
   constructor(root, study) {

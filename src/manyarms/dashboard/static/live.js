@@ -36,6 +36,7 @@ export class Live {
     this.address = address;
     this.update = update;
     this.report = report;
+    this.ended = performance.now(); // the page has just asked for everything
     this.onVisibility = () => (document.hidden ? this.disconnect() : this.connect());
     document.addEventListener("visibilitychange", this.onVisibility);
     if (!document.hidden) this.connect();
@@ -60,12 +61,17 @@ export class Live {
   }
 
   schedule() {
-    if (this.timer) return;
-    const wait = Math.max(0, LEAST_PAUSE - (performance.now() - (this.ended ?? -LEAST_PAUSE)));
+    if (this.timer) {
+      this.missed ||= this.busy; // what it asks for may be older than this message
+      return;
+    }
+    const wait = Math.max(0, LEAST_PAUSE - (performance.now() - this.ended));
     this.timer = setTimeout(async () => {
+      this.busy = true;
       try {
         await this.update();
       } finally {
+        this.busy = false;
         this.ended = performance.now();
         this.timer = null;
         if (this.missed) {

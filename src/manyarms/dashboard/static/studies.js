@@ -2,29 +2,9 @@
 import { announce, el, show } from "./dom.js";
 import * as format from "./format.js";
 import { get } from "./live.js";
+import { badge, fact, progress } from "./parts.js";
 
 const MANY = 8; // studies, above which a filter is useful
-
-/** A word for the state of a study or arm. */
-export function badge(state) {
-  return el("span", { class: `badge ${state}` }, state);
-}
-
-/** How much of the budget is spent: a bar and text. */
-export function progress(study) {
-  const [spent, limit, text] = spending(study);
-  if (!limit) return el("div", { class: "progress" }, el("span", {}, text));
-  const label = `${text}, ${Math.floor((100 * spent) / limit)} %`;
-  return el("div", { class: "progress" }, el("progress", { max: 1, value: Math.min(1, spent / limit), "aria-label": label }), el("span", {}, text));
-}
-
-function spending(study) {
-  const { steps, seconds, cost } = study.limits;
-  if (steps) return [study.steps, steps, `${format.number(study.steps)} of ${format.count(steps, "step")}`];
-  if (seconds) return [study.seconds, seconds, `${format.duration(study.seconds)} of ${format.duration(seconds)}`];
-  if (cost) return [study.cost, cost, `cost ${format.number(study.cost)} of ${format.number(cost)}`];
-  return [study.steps, null, format.count(study.steps, "step")];
-}
 
 export class StudiesView {
   constructor(root) {
@@ -92,9 +72,4 @@ function item(study) {
     fact("Failures", format.number(study.failures), study.failures ? "failed" : ""),
     fact("Speed", format.speed(study.speed)),
   );
-}
-
-/** A label and a value. */
-export function fact(label, value, kind = "") {
-  return el("div", { class: `fact ${kind}` }, el("span", { class: "label" }, label), el("span", { class: "value" }, value));
 }

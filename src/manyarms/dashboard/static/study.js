@@ -5,7 +5,7 @@ import { get } from "./live.js";
 import { ArmsTab } from "./arms.js";
 import { ChartsTab } from "./charts.js";
 import { FailuresTab } from "./failures.js";
-import { badge, fact, progress } from "./studies.js";
+import { badge, fact, progress } from "./parts.js";
 
 const TABS = { charts: ChartsTab, arms: ArmsTab, failures: FailuresTab };
 const MEANINGS = {
@@ -103,11 +103,4 @@ export class StudyView {
 
 function pair([name, value]) {
   return el("div", {}, el("dt", {}, name), el("dd", {}, format.value(value)));
-}
-
-/** A bar while the events of a long study are being read; null afterwards. */
-export function reading(answer) {
-  if (answer.events >= answer.length) return null;
-  const share = answer.events / answer.length;
-  return el("div", { class: "reading", "data-key": "reading" }, el("progress", { max: 1, value: share, "aria-label": "Reading the journal" }), el("span", {}, `Reading the journal: ${Math.floor(100 * share)} %`));
 }
