@@ -19,9 +19,9 @@ def refuse(constant):
     raise AssertionError(f"{constant} is not JSON")
 
 
-def get(client, path, status=200, **parameters):
+def get(client, path, code=200, **parameters):
     answer = client.get(path, params=parameters)
-    assert answer.status_code == status, answer.text
+    assert answer.status_code == code, answer.text
     return json.loads(answer.text, parse_constant=refuse)
 
 
@@ -47,7 +47,7 @@ def test_a_storage_without_studies_has_an_empty_list(storage, client):
 
 def test_the_list_has_the_newest_study_first_and_its_totals(storage, client):
     make_study(storage, "first")
-    second = make_study(storage, "second", budget=20, function=lambda pull: pull["rate"], direction="minimize")
+    second = make_study(storage, "second", budget=20, function=lambda pull: pull["rate"], direction="minimize", strategy="random")
     found, other = get(client, "/api/studies")["studies"]
     assert (found["name"], other["name"]) == ("second", "first")
     assert found["state"] == "finished" and found["steps"] == 20 and found["limits"] == {"steps": 20}

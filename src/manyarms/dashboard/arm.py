@@ -86,7 +86,7 @@ def _ended(event: Event) -> dict[str, Any]:
         "seconds": json_values.number(event.seconds),
         "checkpoint_bytes": json_values.number(data.get("checkpoint_bytes")),
         "metrics": _shown(metrics),
-        "notes": _shown({name: data[name] for name in _NOTED if name in data} | (attributes or {})),
+        "notes": _shown({name: data[name] for name in _NOTED if name in data}) | _shown(attributes),
         "points": [json_values.number(point) for point in curve[-_MOST_POINTS:]] if isinstance(curve, list) else [],
         **(failure if event.kind == "failed" else {}),
     }

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from ..journal.layout import events_table
 from ..study.summary import limits_of, remaining
 from . import json_values
-from .progress import Speed, State, is_spent, patience, state_of
+from .progress import Speed, State, patience, state_of
 from .reader import CHUNK, StorageReader, StudyHead, number_or_zero
 
 _event = events_table.c
@@ -72,9 +72,8 @@ class Overview:
             quiet, is_known = max(0.0, time.time() - self._ended), True
         elif not self._seen_change:
             quiet = max(quiet, reader.quiet_seconds())
-        spent = is_spent(self._remaining(), self.last_pull)
         limit = patience(self.in_flight, self.longest_pull)
-        return state_of(self.head.events, self.in_flight, spent, quiet, limit, is_known)
+        return state_of(self.head.events, self.in_flight, self._remaining(), self._whole, quiet, limit, is_known)
 
     def as_json(self, reader: StorageReader) -> dict[str, Any]:
         """The study as a row of the list."""
@@ -98,6 +97,13 @@ class Overview:
             "speed": self._speed.steps_per_second if state == "running" else None,
             **{name: json_values.cell(self.header.get(name)) for name in _SETTINGS},
         }
+
+    @property
+    def _whole(self) -> int:
+        """Steps of a complete training, or of the last pull if that is unknown."""
+        settings = self.header.get("settings")
+        found = settings.get("max_steps") if isinstance(settings, dict) else None
+        return found if isinstance(found, int) else self.last_pull
 
     def _limits(self) -> dict[str, Any]:
         """The limits that are set: steps, seconds and cost."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 State = Literal["running", "waiting", "interrupted", "finished"]
 
+_MOMENT = 5.0  # seconds; a search asks for its next pull sooner
 _LEAST_PATIENCE = 60.0  # seconds
 _PULLS_TO_WAIT = 3.0  # a study that was quiet for this many times its longest pull has probably ended
 _WINDOW = 60.0  # seconds over which the speed is measured
@@ -18,30 +19,34 @@ def patience(in_flight: int, longest_pull: float) -> float:
     return max(_LEAST_PATIENCE, _PULLS_TO_WAIT * longest_pull) if in_flight else _LEAST_PATIENCE
 
 
-def is_spent(remaining: Mapping[str, float], last_pull: int) -> bool:
-    """Whether a limit is reached, or the steps that are left are too few for another pull like the last one."""
-    return any(left <= 0 for left in remaining.values()) or remaining.get("steps", last_pull) < last_pull
+def is_spent(remaining: Mapping[str, float]) -> bool:
+    """Whether a limit is reached."""
+    return any(left <= 0 for left in remaining.values())
 
 
-def state_of(events: int, in_flight: int, spent: bool, quiet: float, patience: float, is_known: bool) -> State:
+def state_of(
+    events: int, in_flight: int, remaining: Mapping[str, float], whole: int, quiet: float, patience: float, is_known: bool
+) -> State:
     """The state of a study. It runs if an event arrived recently. Older journals do not record times.
 
     Args:
         events: Number of events.
         in_flight: Number of pulls in flight.
-        spent: Whether the budget is spent.
+        remaining: What is left of each limit.
+        whole: Steps of a complete training. Most strategies end if fewer are left.
         quiet: Seconds since the last event, or at least since when there was none.
         patience: Seconds without an event after which the study counts as interrupted.
         is_known: Whether the time of the last event is known.
 
-    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, is_known=True)
+    >>> state_of(10, 2, {"steps": 50}, 5, quiet=1.0, patience=60.0, is_known=True)
     'running'
-    >>> state_of(10, 2, False, quiet=1.0, patience=60.0, is_known=False)
+    >>> state_of(10, 2, {"steps": 50}, 5, quiet=1.0, patience=60.0, is_known=False)
     'waiting'
     """
     if events == 0:
         return "waiting"
-    if spent and not in_flight:
+    is_ending = is_spent(remaining) or (remaining.get("steps", whole) < whole and quiet > _MOMENT)
+    if is_ending and not in_flight:
         return "finished"
     if quiet > patience:
         return "interrupted"
