@@ -47,7 +47,9 @@ def test_a_storage_without_studies_has_an_empty_list(storage, client):
 
 def test_the_list_has_the_newest_study_first_and_its_totals(storage, client):
     make_study(storage, "first")
-    second = make_study(storage, "second", budget=20, function=lambda pull: pull["rate"], direction="minimize", strategy="random")
+    second = make_study(
+        storage, "second", budget=20, function=lambda pull: pull["rate"], direction="minimize", strategy="random"
+    )
     found, other = get(client, "/api/studies")["studies"]
     assert (found["name"], other["name"]) == ("second", "first")
     assert found["state"] == "finished" and found["steps"] == 20 and found["limits"] == {"steps": 20}
@@ -71,13 +73,17 @@ def test_the_table_of_arms_agrees_with_the_study(storage, client):
     assert page["total"] == page["matching"] == len(study.counts.arms)
     names = [column["name"] for column in page["columns"]]
     assert {"config:rate", "config:depth", "config:act", "metric:loss"} <= set(names)
-    for row in get(client, "/api/study/1/arms", limit=500, column=["arm", "steps", "best_reward", "best_step", "config:rate"])["rows"]:
+    for row in get(client, "/api/study/1/arms", limit=500, column=["arm", "steps", "best_reward", "best_step", "config:rate"])[
+        "rows"
+    ]:
         record = study.counts.arms[row["arm"]]
         best_step = record.best_step if record.best_reward is not None else None
         assert row["cells"] == [row["arm"], record.steps, record.best_reward, best_step, record.arm.config["rate"]]
 
 
-@pytest.mark.parametrize("sort", ["arm", "steps", "best_reward", "seconds", "status", "config:rate", "config:act", "metric:loss", "parents"])
+@pytest.mark.parametrize(
+    "sort", ["arm", "steps", "best_reward", "seconds", "status", "config:rate", "config:act", "metric:loss", "parents"]
+)
 def test_arms_are_sorted_both_ways_with_missing_values_last(storage, client, sort):
     make_study(storage)
     for order in ("asc", "desc"):
@@ -94,7 +100,9 @@ def test_arms_are_filtered_by_status_by_words_of_the_config_and_by_id(storage, c
     study = make_study(storage)
     arms = study.counts.arms
     failed = get(client, "/api/study/1/arms", status="failed", limit=500)
-    assert set(ids(failed)) == {id for id, record in arms.items() if record.failed} and failed["matching"] == len(failed["rows"])
+    assert set(ids(failed)) == {id for id, record in arms.items() if record.failed} and failed["matching"] == len(
+        failed["rows"]
+    )
     tanh = get(client, "/api/study/1/arms", text="TANH", limit=500)
     assert set(ids(tanh)) == {id for id, record in arms.items() if record.arm.config["act"] == "tanh"}
     assert 0 < tanh["matching"] < tanh["total"] == len(arms)
@@ -106,7 +114,9 @@ def test_arms_are_filtered_by_status_by_words_of_the_config_and_by_id(storage, c
 def test_a_filter_finds_arms_that_were_added_later_and_other_alphabets(storage, client):
     write(storage, [Event("asked", 0, 0, 1, data={"config": {"word": "Größe"}})])
     assert ids(get(client, "/api/study/1/arms", text="Größe")) == [0]
-    write(storage, [Event("asked", 1, 0, 1, data={"config": {"word": "Größe 2"}}), Event("asked", 2, 0, 1, data={"config": {}})])
+    write(
+        storage, [Event("asked", 1, 0, 1, data={"config": {"word": "Größe 2"}}), Event("asked", 2, 0, 1, data={"config": {}})]
+    )
     assert client.app  # the same dashboard, which has to notice
     with client_of(storage) as fresh:
         assert sorted(ids(get(fresh, "/api/study/1/arms", text="Größe"))) == [0, 1]
@@ -121,7 +131,9 @@ def test_pages_follow_each_other_and_one_past_the_end_is_the_last(storage, clien
     assert ids(last) == every[last["offset"] :] and last["rows"]
 
 
-@pytest.mark.parametrize("wrong", [{"offset": "-1"}, {"limit": "many"}, {"offset": "9" * 30}, {"status": "fine"}, {"limit": "١"}])
+@pytest.mark.parametrize(
+    "wrong", [{"offset": "-1"}, {"limit": "many"}, {"offset": "9" * 30}, {"status": "fine"}, {"limit": "١"}]
+)
 def test_wrong_parameters_are_refused(storage, client, wrong):
     make_study(storage, budget=8)
     assert client.get("/api/study/1/arms", params=wrong).status_code == 400
@@ -140,7 +152,9 @@ def test_an_arm_has_its_config_lineage_curve_pulls_and_difference_to_its_parent(
     found = get(client, f"/api/study/1/arm/{child.arm.id}")
     assert json.loads(found["config"]) == child.arm.config and found["parents"] == list(child.arm.parents)
     changed = {value["name"]: value["before"] for value in found["values"] if value["changed"]}
-    assert changed == {name: parent.arm.config[name] for name, value in child.arm.config.items() if value != parent.arm.config[name]}
+    assert changed == {
+        name: parent.arm.config[name] for name, value in child.arm.config.items() if value != parent.arm.config[name]
+    }
     assert found["curve"]["steps"] == list(child.stops) and found["curve"]["rewards"][-1] == child.reward
     assert found["curve"]["point_rewards"][0] == child.arm.config["rate"] / 2
     assert [pull["stop"] for pull in found["pull_rows"]] == list(child.stops) and found["pull_rows"][-1]["metrics"]["loss"]
@@ -159,7 +173,9 @@ def test_failures_are_grouped_by_reason_and_have_a_traceback(storage, client):
     assert arm["status"] == "failed" and "Traceback" in arm["pull_rows"][-1]["details"]
 
 
-@pytest.mark.parametrize("name", ["history", "curves", "slices", "parallel_coordinates", "rungs", "family", "timeline", "failures"])
+@pytest.mark.parametrize(
+    "name", ["history", "curves", "slices", "parallel_coordinates", "rungs", "family", "timeline", "failures"]
+)
 def test_charts_are_figures_that_need_no_webgl(storage, client, name):
     make_study(storage)
     answer = get(client, f"/api/study/1/chart/{name}")
@@ -210,7 +226,10 @@ def test_odd_studies_are_shown(storage, client, case):
 
 
 def test_nan_and_infinity_in_a_file_from_somebody_else_are_null(storage, client):
-    write(storage, [Event("asked", 0, 0, 1, data={"config": {"x": 0.5}}), Event("told", 0, 0, 1, 0.5, 1.0, {"metrics": {"loss": 0.5}})])
+    write(
+        storage,
+        [Event("asked", 0, 0, 1, data={"config": {"x": 0.5}}), Event("told", 0, 0, 1, 0.5, 1.0, {"metrics": {"loss": 0.5}})],
+    )
     with closing(sqlite3.connect(storage)) as connection, connection:
         connection.execute("UPDATE manyarms_events SET data = replace(data, '0.5', 'NaN'), reward = 9e999 * (kind = 'told')")
     answer = get(client, "/api/study/1/arms", 503)
@@ -221,7 +240,13 @@ def test_nan_and_infinity_in_a_file_from_somebody_else_are_null(storage, client)
 def test_harmful_text_is_sent_as_text_without_control_characters(storage, client):
     write(storage, ODD["all failed"])
     write(storage, ODD["a config that is text"], name=f"study {HOSTILE[:28]}")
-    for path in ("/api/studies", "/api/study/1/failures", "/api/study/1/arm/0", "/api/study/2/arm/0", "/api/study/2/arms?column=config:config"):
+    for path in (
+        "/api/studies",
+        "/api/study/1/failures",
+        "/api/study/1/arm/0",
+        "/api/study/2/arm/0",
+        "/api/study/2/arms?column=config:config",
+    ):
         answer = client.get(path)
         assert answer.headers["content-type"] == "application/json"
         assert "\x1b" not in answer.text and "\u202e" not in answer.text and "<img" in answer.text

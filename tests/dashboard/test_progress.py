@@ -26,7 +26,15 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_study_has_a_state(case):
     state, changes = CASES[case]
-    usual = {"events": 9, "in_flight": 2, "remaining": {"steps": 50}, "whole": 4, "quiet": 1.0, "patience": 60.0, "is_known": True}
+    usual = {
+        "events": 9,
+        "in_flight": 2,
+        "remaining": {"steps": 50},
+        "whole": 4,
+        "quiet": 1.0,
+        "patience": 60.0,
+        "is_known": True,
+    }
     assert state_of(**(usual | changes)) == state
 
 

@@ -67,7 +67,9 @@ def test_other_methods_are_not_allowed(client, path, method):
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8899", "10.0.0.1", "", "[::2]"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8899", "10.0.0.1", "", "[::2]"]
+)
 def test_a_foreign_host_is_refused(client, path, host):
     for method in ("GET", "HEAD", "POST"):
         assert client.request(method, path, headers={"host": host}).status_code == 403
@@ -153,7 +155,18 @@ def test_a_server_for_all_machines_is_reached_by_address_but_not_by_foreign_name
 
 
 @pytest.mark.parametrize(
-    "name", ["../app.py", "..%2Fapp.py", "%2e%2e/app.py", "..%5Capp.py", "/etc/passwd", "%2Fetc%2Fpasswd", "style.css/..", "index.html%00", ""]
+    "name",
+    [
+        "../app.py",
+        "..%2Fapp.py",
+        "%2e%2e/app.py",
+        "..%5Capp.py",
+        "/etc/passwd",
+        "%2Fetc%2Fpasswd",
+        "style.css/..",
+        "index.html%00",
+        "",
+    ],
 )
 def test_only_the_files_of_the_page_can_be_read(client, name):
     answer = client.get(f"/static/{name}")

@@ -22,8 +22,12 @@ def add_command(commands: Any) -> None:
         "from the page, and only this machine can open it unless --host is given.",
     )
     add_storage(parser)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s); any other needs a token")
-    parser.add_argument("--port", type=int, metavar="N", help="port to listen on (default: 8899, or a free one if it is in use)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: %(default)s); any other needs a token"
+    )
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="port to listen on (default: 8899, or a free one if it is in use)"
+    )
     parser.add_argument("--token", help=f"secret that a browser must give once (default: ${_TOKEN}, or a random one if needed)")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.set_defaults(command=_dashboard)

@@ -93,7 +93,9 @@ def _ended(event: Event) -> dict[str, Any]:
 
 
 def _shown(values: Any) -> dict[str, Any]:
-    return {json_values.name(name): json_values.cell(value) for name, value in values.items()} if isinstance(values, dict) else {}
+    return (
+        {json_values.name(name): json_values.cell(value) for name, value in values.items()} if isinstance(values, dict) else {}
+    )
 
 
 def _curve(pulls: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""The arms of a study as columns, which take little memory. Only short values of configs are kept; the rest stays in the storage."""
+"""The arms of a study as columns, which take little memory. Long values of configs stay in the storage."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ArmColumns:
             self._end(row, event, number)
 
     def numbers(self, name: str) -> NDArray[Any]:
-        """A column of numbers: one of the fixed columns, or `metric:` and the name of a metric. NaN means that there is none."""
+        """A column of numbers: one of the fixed columns, or `metric:` and the name of a metric. NaN means none."""
         if name.startswith("metric:"):
             return self._metric(name.removeprefix("metric:"))
         if name in self._real:

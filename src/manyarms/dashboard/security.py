@@ -71,7 +71,9 @@ class Guard:
         cookie: Name of the cookie that keeps the token.
     """
 
-    def __init__(self, app: ASGIApp, host: str, names: Iterable[str] = (), token: str | None = None, cookie: str = "token") -> None:
+    def __init__(
+        self, app: ASGIApp, host: str, names: Iterable[str] = (), token: str | None = None, cookie: str = "token"
+    ) -> None:
         self._app, self._token, self._cookie = app, token, cookie
         own = LOCAL if is_local(host) or host in _EVERYWHERE else ()
         self._names = {name.lower() for name in (host, *names, *own) if name}
@@ -125,7 +127,9 @@ class Guard:
         A page does that, not a redirect: after a link on another site, browsers send strict cookies only from our own page.
         """
         address = escape(quote(f"/{path.lstrip('/')}") + (f"?{urlencode(query)}" if query else ""))
-        page = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Open the dashboard</a>'
+        page = (
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Open the dashboard</a>'
+        )
         response = HTMLResponse(page, headers={"cache-control": "no-store"})
         response.set_cookie(self._cookie, self._token or "", path="/", httponly=True, samesite="strict")
         return response

@@ -33,9 +33,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(
-    storage: str, host: str = HOST, port: int | None = None, token: str | None = None, open_browser: bool = True
-) -> None:
+def serve(storage: str, host: str = HOST, port: int | None = None, token: str | None = None, open_browser: bool = True) -> None:
     """Show the studies of a storage in a browser until the process is interrupted.
 
     Args:

@@ -82,7 +82,9 @@ def _axis(place: int) -> dict[str, Any]:
 def _labels(place: int, dimension: Dimension) -> list[dict[str, Any]]:
     """The title and the ticks of an axis, as text in which plotly finds no tags."""
     axis, (low, high) = dimension.axis, _limits(dimension)
-    ticks = {(value - low) / (high - low): f"{10**value if axis.log else value:.3g}" for value in np.linspace(low, high, _TICKS)}
+    ticks = {
+        (value - low) / (high - low): f"{10**value if axis.log else value:.3g}" for value in np.linspace(low, high, _TICKS)
+    }
     if axis.categories is not None:
         kept = range(0, len(axis.categories), -(-len(axis.categories) // _MOST_LABELS))
         ticks = {(number - low) / (high - low): axis.categories[number] for number in kept}
