@@ -200,13 +200,16 @@ ODD = {
     "unknown arms": [Event("told", 5, 0, 1, 0.5, 1.0), Event("failed", 6, 0, 1)],
     "odd data": [
         Event("asked", 0, 0, 1, data={"config": {"x": 1}, "parents": "none"}),
-        Event("told", 0, 0, 1, 0.5, 1.0, {"metrics": [1], "curve": 5, "attributes": 3, "checkpoint_bytes": "big", "ended": "now"}),
+        Event("told", 0, 0, 1, 0.5, 1.0, {"metrics": [1], "curve": 5, "attributes": 3, "checkpoint_bytes": "1", "ended": ""}),
         Event("budget", data={"budget": "lots"}),
     ],
     "all failed": [
         event
         for arm in range(3)
-        for event in (Event("asked", arm, 0, 1, data={"config": {"x": arm}}), Event("failed", arm, 0, 1, None, 0.1, {"reason": HOSTILE, "details": HOSTILE}))
+        for event in (
+            Event("asked", arm, 0, 1, data={"config": {"x": arm}}),
+            Event("failed", arm, 0, 1, None, 0.1, {"reason": HOSTILE, "details": HOSTILE}),
+        )
     ],
 }  # fmt: skip
 
@@ -258,7 +261,7 @@ def test_text_in_charts_has_no_tags_that_plotly_would_interpret(storage, client,
     for arm, word in enumerate([HOSTILE, "<b>bold</b>", "plain"]):
         events.append(Event("asked", arm, 0, 1, data={"config": {HOSTILE: word, "x": arm}}))
         events.append(Event("told", arm, 0, 1, arm / 3, 1.0))
-    write(storage, events + [Event("asked", 0, 1, 2), Event("failed", 0, 1, 2, None, 1.0, {"reason": HOSTILE})])
+    write(storage, [*events, Event("asked", 0, 1, 2), Event("failed", 0, 1, 2, None, 1.0, {"reason": HOSTILE})])
     text = client.get(f"/api/study/1/chart/{chart}").text
     assert "<img" not in text and "<b>" not in text and "\x1b" not in text
 
