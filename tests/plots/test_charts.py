@@ -8,6 +8,8 @@ import manyarms as ma
 from manyarms.journal import Event
 from manyarms.plots import CHARTS, Chart, History, matplotlib_figure, plotly_figure, plotly_json
 from manyarms.plots.chart import Bars, Line, Points
+from manyarms.plots.charts import scores
+from manyarms.strategies.kit import Scores
 
 pytest.importorskip("plotly", reason="plotly is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -218,6 +220,48 @@ def test_bars_of_one_row_of_the_timeline_do_not_overlap():
 def test_a_replaced_worker_continues_the_row():
     chart = CHARTS["timeline"](many(pull(0, 1.0, worker="host:1"), pull(1, 1.0, worker="host:2")))
     assert chart.panels[0].y.categories == ("host 1",)
+
+
+def test_the_shares_of_the_kinds_of_pulls_add_up(history):
+    lines = layers(CHARTS["decisions"](history), Line)
+    np.testing.assert_allclose(sum(line.y for line in lines), 100.0)
+    assert all(line.y.max() > 0 for line in lines)
+
+
+STRATEGIES = {
+    "adaptive": (lambda: ma.AdaptiveMutantUCB(SPACE, budget=80, max_steps=5, seed=0), "arm", "predicted reward"),
+    "mutant": (lambda: ma.MutantUCB(SPACE, budget=80, max_steps=5, seed=0), "arm", "mean reward"),
+    "infinite": (lambda: ma.InfiniteUCBE(SPACE, budget=80, max_steps=5, initial=10, seed=0), "arm", "mean reward"),
+    "thompson": (lambda: ma.DTTTS(SPACE, budget=80, max_steps=5, seed=0), "arm", "posterior mean"),
+    "tree": (lambda: ma.TreeUCB(SPACE, budget=80, seed=0), "region", "mean value"),
+    "partition": (lambda: ma.PartitionUCB(SPACE, budget=80, seed=0), "region", "mean value"),
+    "cascade": (lambda: ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.DTTTS(SPACE)}, budget=80, seed=0), "child", "share"),
+    "random": (lambda: ma.RandomSearch(SPACE, budget=80, seed=0), None, None),
+}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("pulls", [0, 80])
+def test_what_a_strategy_thinks_can_be_drawn(name, pulls, tmp_path):
+    make, rows, value = STRATEGIES[name]
+    study = ma.Study(make(), storage=f"sqlite:///{tmp_path}/study.db")
+    if pulls:
+        study.optimize(lambda pull: pull.stop / 5, progress=False)
+    study.close()
+    with ma.load_study(f"sqlite:///{tmp_path}/study.db") as view:
+        found = view._scores()
+        assert (found is None) == (rows is None)
+        if found is not None and pulls:
+            assert found.rows == rows and value in found.value
+            assert len(found.names) == len(found.values) == len(found.sums) > 0
+            assert np.isfinite(found.sums).all()
+        json.dumps(plotly_json(scores(found)), allow_nan=False)
+        view.plot.scores(backend="matplotlib").draw_without_rendering()
+
+
+def test_the_arm_with_the_largest_score_is_on_top():
+    found = Scores("arm", ("0", "1", "2"), "mean", np.array([1.0, 3.0, 2.0]), "bonus", np.array([0.0, 0.0, 2.0]))
+    assert scores(found).panels[0].y.categories == ("arm 0", "arm 1", "arm 2")  # from the bottom up
 
 
 def test_rungs_count_pulls_and_steps(study, history):

@@ -67,7 +67,8 @@ def _rows(history: History, order: NDArray[np.int64], begins: Floats, ends: Floa
     first, last = np.full(len(workers), np.inf), np.full(len(workers), -np.inf)
     np.minimum.at(first, place, begins)
     np.maximum.at(last, place, ends)
-    rows, names = np.zeros(len(workers)), []
+    names: list[str] = []
+    rows = np.zeros(len(workers))
     free: dict[str, list[tuple[float, int]]] = {}  # by machine: until when each of its rows is taken
     for number in np.argsort(first, kind="stable"):
         machine = "" if workers[number] < 0 else history.workers[int(workers[number])].rpartition(":")[0]
