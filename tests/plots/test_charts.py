@@ -246,7 +246,7 @@ def test_what_a_strategy_thinks_can_be_drawn(name, pulls, tmp_path):
     make, rows, value = STRATEGIES[name]
     study = ma.Study(make(), storage=f"sqlite:///{tmp_path}/study.db")
     if pulls:
-        study.optimize(lambda pull: 0.5 + pull["rate"] / 10, progress=False)
+        study.optimize(lambda pull: 0.5 + pull.arm.id % 7 / 20, progress=False)
     study.close()
     with ma.load_study(f"sqlite:///{tmp_path}/study.db") as view:
         found = view._scores()
