@@ -240,6 +240,7 @@ STRATEGIES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*crowd out training")
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("pulls", [0, 80])
 def test_what_a_strategy_thinks_can_be_drawn(name, pulls, tmp_path):
