@@ -115,7 +115,7 @@ class RayCluster:
 
     def kill_worker(self, rng: random.Random) -> bool:
         """Kill a worker that runs a pull. Returns whether there was one."""
-        busy = [process for process in _descendants() if _name(process).startswith("ray::pull")]
+        busy = [process for process in _descendants() if _name(process).startswith("ray::_Worker.run")]
         if not busy:
             return False
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -107,13 +107,15 @@ class Forest:
         self.rewards = history.best_rewards()[self.positions]
         self._inputs = np.column_stack([_filled(p) for p in self.parameters] + [history.steps_of_arms()[self.positions]])
         self._model: Any = RandomForestRegressor(_TREES, min_samples_leaf=2, max_features=0.7, n_jobs=1, random_state=0)
-        self._model.fit(self._inputs, self.rewards)
+        self._scale = float(np.abs(self.rewards).max(initial=0.0)) or 1.0
+        self._targets = _without_outliers(self.rewards / self._scale)
+        self._model.fit(self._inputs, self._targets)
 
     def importances(self) -> tuple[Floats, Floats]:
         """How much worse the forest predicts if a parameter is shuffled, as shares of the sum; mean and standard deviation."""
         from sklearn.inspection import permutation_importance
 
-        found = permutation_importance(self._model, self._inputs, self.rewards, n_repeats=_REPEATS, n_jobs=1, random_state=0)
+        found = permutation_importance(self._model, self._inputs, self._targets, n_repeats=_REPEATS, n_jobs=1, random_state=0)
         mean = np.maximum(found.importances_mean[:-1], 0.0)
         total = mean.sum() or 1.0
         return mean / total, found.importances_std[:-1] / total
@@ -133,8 +135,15 @@ class Forest:
         inputs = np.repeat(rows[None], len(grid), axis=0)
         inputs[:, :, first], inputs[:, :, second] = grid[:, :1], grid[:, 1:]
         predicted = self._model.predict(inputs.reshape(-1, rows.shape[1])).reshape(len(grid), len(rows))
-        surface: Floats = predicted.mean(axis=1).reshape(len(y), len(x))
+        surface: Floats = self._scale * predicted.mean(axis=1).reshape(len(y), len(x))
         return surface
+
+
+def _without_outliers(rewards: Floats) -> Floats:
+    """The rewards, with those far outside the others moved to the edge. One loss of 1e10 would hide all other differences."""
+    low, high = np.quantile(rewards, [0.25, 0.75])
+    room = 3.0 * (high - low)
+    return np.clip(rewards, low - room, high + room) if room > 0 else rewards
 
 
 def _filled(parameter: Parameter) -> Floats:

@@ -31,7 +31,7 @@ def plotly_figure(chart: Chart) -> go.Figure:
     try:
         import plotly.graph_objects as go
     except ImportError:
-        raise ImportError('plots need plotly: pip install "manyarms[report]", or pass backend="matplotlib"') from None
+        raise ImportError('plots need plotly: pip install "manyarms[plots]", or pass backend="matplotlib"') from None
     figure = go.Figure(_parallel(chart.dimensions)) if chart.dimensions else _panels(chart)
     figure.update_layout(
         title={"text": _title(chart), "x": 0, "xref": "paper", "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 12}},

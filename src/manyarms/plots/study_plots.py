@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import checks
+from ..strategies.kit.scores import Scores
 from . import charts
 from .chart import Chart
 from .history import History
 from .matplotlib_figure import matplotlib_figure
 from .plotly_figure import plotly_figure
+
+_BACKENDS: dict[str, Callable[[Chart], Any]] = {"plotly": plotly_figure, "matplotlib": matplotlib_figure}
 
 
 class StudyPlots:
@@ -18,6 +21,7 @@ class StudyPlots:
 
     Args:
         history: Returns the history of the study as it is now.
+        scores: Returns what its strategy thinks now; None if that is unknown.
 
     >>> import manyarms as ma
     >>> study = ma.tune(lambda pull: pull["x"], ma.Space(x=ma.Float(0, 1)), budget=20, seed=0, progress=False)
@@ -26,11 +30,11 @@ class StudyPlots:
     'reward'
     """
 
-    def __init__(self, history: Callable[[], History]) -> None:
-        self._history = history
+    def __init__(self, history: Callable[[], History], scores: Callable[[], Scores | None]) -> None:
+        self._history, self._scores = history, scores
 
     def __repr__(self) -> str:
-        return f"StudyPlots with the methods {', '.join(charts.CHARTS)}"
+        return f"StudyPlots with the methods {', '.join(charts.CHARTS)}, scores"
 
     def history(self, x: str = "steps", *, backend: str = "plotly") -> Any:
         """Every reward, and the best one so far.
@@ -111,6 +115,22 @@ class StudyPlots:
         """
         return self._drawn(charts.rungs, backend)
 
+    def decisions(self, *, backend: str = "plotly") -> Any:
+        """The share of the pulls that continued an arm, started a mutant, or started a new arm.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        return self._drawn(charts.decisions, backend)
+
+    def scores(self, *, backend: str = "plotly") -> Any:
+        """What the strategy thinks of its arms: the value by which it chooses, and the bonus for exploration.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        return _figure(charts.scores(self._scores()), backend)
+
     def failures(self, *, backend: str = "plotly") -> Any:
         """How many pulls failed for each reason.
 
@@ -120,6 +140,9 @@ class StudyPlots:
         return self._drawn(charts.failures, backend)
 
     def _drawn(self, describe: Callable[..., Chart], backend: str, **options: Any) -> Any:
-        checks.one_of("backend", backend, ("plotly", "matplotlib"))
-        chart = describe(self._history(), **options)
-        return plotly_figure(chart) if backend == "plotly" else matplotlib_figure(chart)
+        checks.one_of("backend", backend, _BACKENDS)  # before the history is read, which may take a while
+        return _figure(describe(self._history(), **options), backend)
+
+
+def _figure(chart: Chart, backend: str) -> Any:
+    return _BACKENDS[checks.one_of("backend", backend, _BACKENDS)](chart)

@@ -17,6 +17,7 @@ from ..errors import NoResult
 from .kit.ledger import MAX_DRAWS, Ledger, State, check_one_training
 from .kit.phase import Phase
 from .kit.representation import strategy_repr
+from .kit.scores import Scores
 from .kit.settings import remember_settings
 from .surrogate import rules
 from .surrogate.arm_scores import ArmScores
@@ -215,6 +216,10 @@ class AdaptiveMutantUCB:
     def priority(self, arm: int) -> float:
         """The score, because the arm that is chosen next needs its checkpoint, whether it is trained or mutated."""
         return self._scores.priority(arm)
+
+    def scores(self) -> Scores:
+        """The predicted reward and the bonus of each arm."""
+        return self._scores.scores()
 
     def plan(self) -> list[Phase]:
         budget, first = self.ledger.budget, self.initial * self.stops[0]

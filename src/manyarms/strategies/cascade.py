@@ -18,6 +18,7 @@ from ..spaces import Joint
 from .kit.ledger import Ledger, State
 from .kit.phase import Phase
 from .kit.representation import one_line
+from .kit.scores import Scores
 from .pickers import ExtremeUCB, Picker
 from .protocol import ExtendedStrategy, extended, fresh_copy, kind_of, uses_mean
 
@@ -180,6 +181,11 @@ class Cascade:
         place, own = self._owners[arm]
         priority = self.children[self._names[place]].priority(own)
         return 0.5 + 0.5 * priority / (1.0 + abs(priority)) if math.isfinite(priority) else priority
+
+    def scores(self) -> Scores:
+        """The share of the pulls of each child."""
+        trials = self.picker.trials
+        return Scores("child", tuple(self._names), "share of the pulls", trials / max(1.0, trials.sum()))
 
     def plan(self) -> list[Phase]:
         return [Phase(f"pulls of {', '.join(self._names)}, chosen by {self.picker}", None, self.ledger.budget)]

@@ -20,6 +20,7 @@ from .kit.ledger import MAX_DRAWS, Ledger, State
 from .kit.phase import Phase
 from .kit.representation import strategy_repr
 from .kit.scaling import ScaledRewards
+from .kit.scores import Scores
 from .kit.settings import remember_settings
 
 _BATCHES = (
@@ -208,6 +209,13 @@ class DTTTS:
             return -math.inf
         mean = (1.0 + self._successes[arm]) / (2.0 + pulls)
         return float(mean + math.sqrt(mean * (1.0 - mean) / (3.0 + pulls)))
+
+    def scores(self) -> Scores:
+        """The mean and the standard deviation of the posterior of each arm that has a reward and did not fail."""
+        arms = np.array([arm for arm in np.flatnonzero(self._pulls.all) if arm not in self.ledger.failed], dtype=int)
+        a, b = self._posteriors(arms)
+        deviations = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
+        return Scores("arm", tuple(map(str, arms)), "posterior mean", a / (a + b), "standard deviation", deviations)
 
     def plan(self) -> list[Phase]:
         return [Phase("one step of a known or new arm, chosen by Thompson sampling", self.ledger.budget, self.ledger.budget)]

@@ -13,6 +13,7 @@ from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
 from .kit.phase import Phase
 from .kit.representation import strategy_repr
+from .kit.scores import Scores
 from .kit.settings import remember_settings
 from .kit.upper_bounds import UpperBounds
 
@@ -163,6 +164,10 @@ class InfiniteUCBE:
         """The upper bound; -inf for an arm that is fully trained."""
         finished = self.ledger.steps[arm] == self.ledger.max_steps
         return -math.inf if finished else self._bounds.priority(arm)
+
+    def scores(self) -> Scores:
+        """The mean and the bonus of each arm."""
+        return self._bounds.scores()
 
     def plan(self) -> list[Phase]:
         budget = self.ledger.budget

@@ -14,6 +14,7 @@ from ..core import Arm, Pull
 from .kit.ledger import Ledger, State
 from .kit.phase import Phase
 from .kit.representation import strategy_repr
+from .kit.scores import Scores
 from .kit.settings import remember_settings
 from .kit.upper_bounds import UpperBounds
 from .kit.upper_bounds import upper_bound as upper_bound
@@ -155,6 +156,10 @@ class MutantUCB:
     def priority(self, arm: int) -> float:
         """The upper bound, because the arm that is chosen next needs its checkpoint, whether it is trained or mutated."""
         return self._bounds.priority(arm)
+
+    def scores(self) -> Scores:
+        """The mean and the bonus of each arm."""
+        return self._bounds.scores()
 
     def plan(self) -> list[Phase]:
         budget = self.ledger.budget

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..plots import History, StudyPlots
+    from ..strategies.kit.scores import Scores
 
 
 class StudyView:
@@ -212,7 +213,7 @@ class StudyView:
         """Plots of the study: `study.plot.history()`, `.curves()`, `.importance()` and others. See `StudyPlots`."""
         from ..plots import StudyPlots  # here: most searches draw nothing
 
-        return StudyPlots(self._history)
+        return StudyPlots(self._history, self._scores)
 
     def _history(self) -> History:
         from ..plots import History
@@ -222,6 +223,13 @@ class StudyView:
             for event in islice(self.journal.events(), self.counts.events):
                 history.add(event)
         return history
+
+    def _scores(self) -> Scores | None:
+        """What the strategy thinks now; None if it does not say, or cannot be restored."""
+        with reading(self.journal):
+            self._replay()
+        scores = None if self._state is None else getattr(self._state.strategy, "scores", None)
+        return None if scores is None else scores()
 
     def close(self) -> None:
         """Close the storage, and remove downloaded checkpoints."""

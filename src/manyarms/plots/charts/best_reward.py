@@ -54,4 +54,4 @@ def _places(history: History, x: str) -> Floats:
 
 def _is_date(at: Floats) -> bool:
     """Whether these are seconds since 1970, and not those of a simulated clock."""
-    return bool(at[0] > 1e9)
+    return bool(at.min() > 1e8 and at.max() < 1e11)

@@ -27,7 +27,7 @@ def failures(history: History) -> Chart:
     more = len(history.reasons) - len(common)
     note = f"There are {more:,} more reasons." if more else ""
     panel = Panel(Axis("failed pulls"), Axis(categories=names), (bars,))
-    return Chart(TITLE, (panel,), note=note, height=120 + 28 * len(names))
+    return Chart(TITLE, (panel,), note=note, height=170 + 28 * len(names))
 
 
 def _shortened(text: str) -> str:

@@ -37,4 +37,4 @@ def importance(history: History) -> Chart:
     note = (
         "Shows how much worse a random forest predicts the rewards if a parameter is shuffled. Lines are standard deviations."
     )
-    return Chart(TITLE, (panel,), note=note, height=120 + 28 * len(names))
+    return Chart(TITLE, (panel,), note=note, height=170 + 28 * len(names))

@@ -37,4 +37,4 @@ def rungs(history: History) -> Chart:
     right = Bars(y, spent, colors=BLUE, texts=[f"{steps:,.0f} steps" for steps in spent])
     axis = Axis("step at which a pull ended", categories=names)
     panels = Panel(Axis("pulls"), axis, (left,)), Panel(Axis("steps spent"), axis, (right,))
-    return Chart(TITLE, panels, note=note, height=140 + 24 * len(names))
+    return Chart(TITLE, panels, note=note, height=170 + 24 * len(names))

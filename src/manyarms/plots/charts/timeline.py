@@ -11,6 +11,7 @@ from ..history import Floats, History
 TITLE = "Workers over time"
 MOST_PULLS = 3_000
 _TALL = 900  # pixels
+_TOLERANCE = 2e-3  # seconds: when a pull ended is rounded to milliseconds
 
 
 def timeline(history: History, most: int = MOST_PULLS) -> Chart:
@@ -45,7 +46,7 @@ def timeline(history: History, most: int = MOST_PULLS) -> Chart:
     notes = [f"Pulls took {100 * lengths.sum() / (span * len(names)):.0f} % of the time of the workers."]
     notes += [] if len(order) == len(ended) else [f"Shows the newest {len(order):,} of {len(ended):,} pulls."]
     panel = Panel(Axis("seconds"), Axis(categories=names, reverse=True), tuple(bars))
-    return Chart(TITLE, (panel,), note=" ".join(notes), height=min(_TALL, 140 + 26 * len(names)))
+    return Chart(TITLE, (panel,), note=" ".join(notes), height=min(_TALL, 190 + 26 * len(names)))
 
 
 def _text(history: History, arm: int, start: float, seconds: float, reward: float) -> str:
@@ -56,25 +57,28 @@ def _text(history: History, arm: int, start: float, seconds: float, reward: floa
 def _rows(history: History, order: NDArray[np.int64], begins: Floats, ends: Floats) -> tuple[Floats, tuple[str, ...]]:
     """The row of each pull, and the names of the rows.
 
-    A worker process that ended is replaced by a new one, which continues its row if it is on the same machine.
+    Each worker has a row. A worker that starts after another one of the same machine has ended continues its row. Pulls in the
+    process of the study have no worker, so each counts as one of its own.
     """
-    worker = history.column("worker")[order]
-    machines = ["" if np.isnan(w) else history.workers[int(w)].rpartition(":")[0] for w in worker]
-    rows = np.zeros(len(begins))
-    free: dict[str, list[tuple[float, int]]] = {}  # by machine: when each of its rows is free
-    last: dict[float, int] = {}  # by worker: its row
+    who = history.column("worker")[order]
+    unknown = np.isnan(who)
+    who[unknown] = -1.0 - np.arange(unknown.sum())
+    workers, place = np.unique(who, return_inverse=True)
+    first, last = np.full(len(workers), np.inf), np.full(len(workers), -np.inf)
+    np.minimum.at(first, place, begins)
+    np.maximum.at(last, place, ends)
     names: list[str] = []
-    for place in np.argsort(begins, kind="stable"):
-        machine, who = machines[place], worker[place]
-        ours = free.setdefault(machine, [])
-        row = None if np.isnan(who) else last.get(who)
-        if row is None:
-            row = next((number for until, number in ours if until <= begins[place] + 1e-3), None)
-        if row is None:
+    rows = np.zeros(len(workers))
+    free: dict[str, list[tuple[float, int]]] = {}  # by machine: until when each of its rows is taken
+    for number in np.argsort(first, kind="stable"):
+        machine = "" if workers[number] < 0 else history.workers[int(workers[number])].rpartition(":")[0]
+        taken = free.setdefault(machine, [])
+        until, row = min(taken, default=(np.inf, -1))
+        if until <= first[number] + _TOLERANCE:
+            taken.remove((until, row))
+        else:
             row = len(names)
-            names.append(f"{machine} {len(ours) + 1}".strip())
-        ours[:] = [entry for entry in ours if entry[1] != row] + [(ends[place], row)]
-        if not np.isnan(who):
-            last[who] = row
-        rows[place] = row
-    return rows, tuple(names)
+            names.append(f"{machine or 'this process'} {len(taken) + 1}")
+        taken.append((last[number], row))
+        rows[number] = row
+    return rows[place], tuple(names)

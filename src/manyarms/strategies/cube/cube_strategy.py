@@ -15,6 +15,7 @@ from ..kit.phase import Phase
 from ..kit.recommendation import Standings
 from ..kit.representation import strategy_repr
 from ..kit.scaling import ScaledRewards
+from ..kit.scores import Scores
 from .partition import Floats, Partition, Region
 
 _DRAWS_FROM_A_BOX = 16  # draws to find a config that no arm has yet; if all of them exist already, the box counts as exhausted
@@ -162,6 +163,13 @@ class CubeStrategy:
     def priority(self, arm: int) -> float:
         """Larger for better arms: no arm is pulled twice."""
         return self._standings.priority(arm, again=False)
+
+    def scores(self) -> Scores:
+        """The mean value and the bonus of each box."""
+        regions = self.regions()
+        means, bounds = np.array([region.mean for region in regions]), np.array([region.bound for region in regions])
+        names = tuple(str(number) for number in range(len(regions)))
+        return Scores("region", names, "mean value", means, "exploration bonus", bounds - means)
 
     def plan(self) -> list[Phase]:
         arms = None if self.ledger.budget is None else self.ledger.budget // self.max_steps

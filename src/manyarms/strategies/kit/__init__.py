@@ -20,6 +20,7 @@ To recommend and to show:
 
 - `Standings`: The best reward of each arm, and the arm to recommend.
 - `Phase`: A part of what `plan()` returns.
+- `Scores`: What `scores()` returns: a value and a bonus for each arm.
 - `remember_settings`: Decorator of `__init__` that stores the keyword arguments as `settings`.
 - `strategy_repr`: A `__repr__` of one line.
 - `check_one_training`: Reject a budget that does not cover one full training.
@@ -36,6 +37,7 @@ from .recommendation import Standings
 from .representation import strategy_repr
 from .rung import Rung
 from .scaling import Bounded, ScaledRewards
+from .scores import Scores
 from .settings import remember_settings
 from .upper_bounds import UpperBounds, upper_bound
 
@@ -50,6 +52,7 @@ __all__ = [
     "Ranking",
     "Rung",
     "ScaledRewards",
+    "Scores",
     "Settled",
     "Standings",
     "State",

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import NoResult
 from .ledger import Ledger, State
 from .ranking import Ranking
+from .scores import Scores
 
 
 def upper_bound(mean: float, chosen: int, exploration: float, scale: float = 1.0) -> float:
@@ -109,6 +110,13 @@ class UpperBounds:
         if arm in self._ledger.failed or not self._ledger.steps[arm]:
             return -math.inf
         return upper_bound(self.mean(arm), self.chosen[arm], self.exploration, self.scale)
+
+    def scores(self) -> Scores:
+        """The mean and the bonus of each arm that has a reward and did not fail."""
+        arms = [arm for arm, steps in enumerate(self._ledger.steps) if steps and arm not in self._ledger.failed]
+        means = np.array([self.mean(arm) for arm in arms])
+        bonuses = np.array([upper_bound(0.0, self.chosen[arm], self.exploration, self.scale) for arm in arms])
+        return Scores("arm", tuple(map(str, arms)), "mean reward", means, "exploration bonus", bonuses)
 
     def state(self) -> State:
         """The counts and the ranking."""

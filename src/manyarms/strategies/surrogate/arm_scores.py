@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kit.ledger import Ledger, State
+from ..kit.scores import Scores
 from . import rules
 from .arm_counts import ArmCounts
 from .grouped_ranking import GroupedRanking
@@ -168,6 +169,13 @@ class ArmScores:
         if arm in self._ledger.failed or not self.counts.slices[arm]:
             return -math.inf
         return float(self.predict(np.array([arm]))[0])
+
+    def scores(self) -> Scores:
+        """The predicted reward and the bonus of each arm that has a reward and did not fail."""
+        arms = self.trained()
+        bonuses = [rules.exploration_bonus(self._exploration, self.spread, self.counts.chosen[arm]) for arm in arms]
+        values = self.predict(arms) if len(arms) else np.zeros(0)
+        return Scores("arm", tuple(map(str, arms)), "predicted reward", values, "exploration bonus", np.array(bonuses))
 
     def state(self) -> State:
         """The counts, the learning curves, the ranking and the measured spread."""

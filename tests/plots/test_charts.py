@@ -1,0 +1,279 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+import manyarms as ma
+from manyarms.journal import Event
+from manyarms.plots import CHARTS, Chart, History, matplotlib_figure, plotly_figure, plotly_json
+from manyarms.plots.chart import Bars, Line, Points
+from manyarms.plots.charts import scores
+from manyarms.strategies.kit import Scores
+
+pytest.importorskip("plotly", reason="plotly is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+SPACE = ma.Space(
+    rate=ma.Float(1e-4, 1, log=True),
+    width=ma.Int(8, 64),
+    model=ma.Choice(ma.Space(kind="tree", depth=ma.Int(1, 9, log=True)), "constant", "forest"),
+)
+
+
+def train(pull):
+    if pull["width"] > 60:
+        raise RuntimeError("too wide")
+    return (1 + math.log10(pull["rate"]) / 4) * (1 - math.exp(-pull.stop)) - 0.001 * pull["width"]
+
+
+@pytest.fixture(scope="module")
+def study():
+    return ma.tune(train, SPACE, budget=200, max_steps=5, seed=0, progress=False, verbose=0)
+
+
+@pytest.fixture(scope="module")
+def history(study):
+    return filled(study.journal.events(), study.header)
+
+
+def filled(events, header=None):
+    history = History(header or {"direction": "maximize"})
+    for event in events:
+        history.add(event)
+    return history
+
+
+def pull(arm, reward, config=None, start=0, parents=(), **data):
+    asked = {"config": {"x": arm} if config is None else config, "parents": list(parents)} if start == 0 else {}
+    kind = "failed" if reward is None else "told"
+    yield Event("asked", arm, start, start + 1, data=asked)
+    yield Event(kind, arm, start, start + 1, reward, 0.5, {"ended": 1e9 + arm + start, **data})
+
+
+def many(*pulls):
+    return filled(event for events in pulls for event in events)
+
+
+ODD = {
+    "empty": lambda: filled([]),
+    "asked": lambda: filled([Event("asked", 0, 0, 1, data={"config": {"x": 1}})]),
+    "one arm": lambda: many(pull(0, 1.0)),
+    "all failed": lambda: many(*(pull(arm, None, reason="\x1b[31m<b>bad</b> $x^2$") for arm in range(3))),
+    "same reward": lambda: many(*(pull(arm, 1.0) for arm in range(30))),
+    "numbers as configs": lambda: many(*(pull(arm, float(arm), config=arm) for arm in range(30))),
+    "lists as configs": lambda: many(*(pull(arm, float(arm), config=[arm % 2, "<i>"]) for arm in range(30))),
+    "no configs": lambda: many(*(pull(arm, float(arm), config=None) for arm in range(30))),
+    "long configs": lambda: many(*(pull(arm, float(arm), config={"text": f"{arm % 3}" * 10_000}) for arm in range(30))),
+    "mixed": lambda: many(*(pull(arm, float(arm), config={"x": [1, "a", None, True, 2.5][arm % 5]}) for arm in range(30))),
+    "huge": lambda: many(*(pull(arm, (-1.0) ** arm * 1e300) for arm in range(30))),
+    "tags": lambda: many(*(pull(arm, 1.0, config={"<script>": f"<b>{arm % 4}</b>", "y": arm}) for arm in range(30))),
+    "formulas": lambda: many(*(pull(arm, 1.0, config={"$x_{": f"${arm % 4}^", "y": arm}) for arm in range(30))),
+    "cycle": lambda: many(pull(0, 1.0, parents=[1]), pull(1, 2.0, parents=[0]), pull(2, 3.0, parents=[2, 77])),
+    "without times": lambda: many(pull(0, 1.0, ended=None), pull(1, 2.0, ended=None, worker=3)),
+    "future": lambda: many(pull(0, 1.0, ended=9e15, worker="a:1"), pull(1, 2.0, ended=-9e15, worker="b:1")),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("odd", ODD)
+def test_every_chart_of_every_odd_study_can_be_drawn(odd, name):
+    chart = CHARTS[name](ODD[odd]())
+    text = json.dumps(plotly_json(chart), allow_nan=False)
+    assert "<script>" not in text and "<b>" not in text and "\\u001b" not in text
+    plotly_figure(chart)
+    matplotlib_figure(chart).draw_without_rendering()
+
+
+@pytest.mark.parametrize("backend", ["plotly", "matplotlib"])
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_plot_is_a_method_of_a_study(study, name, backend):
+    figure = getattr(study.plot, name)(backend=backend)
+    assert type(figure).__name__ == "Figure"
+    assert type(figure).__module__.startswith(backend)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_the_best_reward_of_every_odd_study_can_be_drawn_over_time(odd):
+    chart = CHARTS["history"](ODD[odd](), x="time")
+    json.dumps(plotly_json(chart), allow_nan=False)
+    matplotlib_figure(chart).draw_without_rendering()
+
+
+def layers(chart: Chart, kind: type, name: str | None = None):
+    return [
+        layer
+        for panel in chart.panels
+        for layer in panel.layers
+        if isinstance(layer, kind) and (name is None or layer.name == name)
+    ]
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_the_best_reward_only_improves_and_ends_at_the_best(direction):
+    rewards = np.random.default_rng(0).normal(size=50)
+    events = [event for arm, reward in enumerate(rewards) for event in pull(arm, float(reward))]
+    chart = CHARTS["history"](filled(events, {"direction": direction}))
+    (line,) = layers(chart, Line, "best so far")
+    sign = 1 if direction == "maximize" else -1
+    assert (np.diff(sign * line.y) >= 0).all()
+    assert line.y[-1] == (rewards.max() if sign > 0 else rewards.min())
+    assert line.x[-1] == 50
+
+
+@pytest.mark.parametrize(("x", "last"), [("steps", 4), ("seconds", 2.0), ("time", 1e9 + 3)])
+def test_the_horizontal_axis_of_the_best_reward_can_be_chosen(x, last):
+    chart = CHARTS["history"](many(*(pull(arm, float(arm)) for arm in range(4))), x=x)
+    assert layers(chart, Line)[0].x[-1] == last
+    assert chart.panels[0].x.is_date == (x == "time")
+
+
+def test_a_study_without_times_says_why_it_shows_none():
+    for chart in (CHARTS["timeline"](ODD["without times"]()), CHARTS["history"](ODD["without times"](), x="time")):
+        assert "did not store when pulls ended" in chart.note
+
+
+def test_a_long_study_is_thinned_and_says_so():
+    history = many(*(pull(arm, float(arm % 100), start=0) for arm in range(4_000)))
+    assert len(layers(CHARTS["history"](history), Points)[0].x) <= 3_000
+    assert "of 4,000" in CHARTS["history"](history).note
+    curves = CHARTS["curves"](history)
+    assert "Shows 500 of 4,000 arms" in curves.note
+    assert np.isnan(layers(curves, Line, "other arms")[0].x).sum() == 499
+    assert "newest 3,000" in CHARTS["timeline"](history).note
+
+
+def test_the_best_arm_is_highlighted(study, history):
+    (best,) = [line for line in layers(CHARTS["curves"](history), Line) if line.name.startswith("best")]
+    record = max((r for r in study.counts.arms.values() if r.best_reward is not None), key=lambda r: r.best_reward)
+    assert best.name == f"best: arm {record.arm.id}"
+    assert best.x.tolist() == list(record.stops)
+    assert best.y.max() == record.best_reward
+
+
+def test_the_parameter_that_decides_is_the_most_important_one(history):
+    chart = CHARTS["importance"](history)
+    assert chart.panels[0].y.categories[-1] == "rate"
+    assert sum(layers(chart, Bars)[0].lengths) == pytest.approx(100)
+
+
+def test_logarithmic_parameters_have_logarithmic_axes(history):
+    axes = {panel.x.title: panel.x for panel in CHARTS["slices"](history).panels}
+    assert axes["rate"].log and axes["model.depth"].log and not axes["width"].log
+    assert axes["model"].categories == ("constant", "forest", "—")
+
+
+def test_parameters_can_be_chosen_and_unknown_ones_are_named(study):
+    assert len(study.plot.slices(["width"]).data) == 1
+    assert study.plot.contour("width", "rate").layout.xaxis.title.text == "width"
+    for draw in (lambda: study.plot.slices(["depht"]), lambda: study.plot.contour(x="depht")):
+        with pytest.raises(ValueError, match=r"(?s)width.*'depht'"):
+            draw()
+    with pytest.raises(TypeError, match="list of names"):
+        study.plot.parallel_coordinates("width")
+
+
+@pytest.mark.parametrize(
+    ("draw", "match"),
+    [
+        (lambda plot: plot.history(backend="ggplot"), "backend"),
+        (lambda plot: plot.history(x="days"), "x must"),
+        (lambda plot: plot.curves(0), "max_arms"),
+        (lambda plot: plot.family(-1), "max_arms"),
+        (lambda plot: plot.timeline(0), "max_pulls"),
+    ],
+)
+def test_bad_arguments_are_named(study, draw, match):
+    with pytest.raises(ValueError, match=match):
+        draw(study.plot)
+
+
+def test_a_family_keeps_parents_below_their_children():
+    history = many(pull(0, 1.0), pull(1, 2.0, parents=[0]), pull(2, 3.0, parents=[1, 0]), pull(3, 0.5))
+    chart = CHARTS["family"](history)
+    assert layers(chart, Points)[0].y.tolist() == [0, 1, 2, 0]
+    assert len(set(zip(layers(chart, Points)[0].x, layers(chart, Points)[0].y, strict=True))) == 4
+    assert np.isnan(layers(chart, Line)[0].x).sum() == 3  # an edge for each parent
+
+
+def test_a_large_family_shows_the_best_arms_with_all_their_ancestors():
+    chain = [pull(arm, float(arm), parents=[arm - 1] if arm else []) for arm in range(1_000)]
+    chart = CHARTS["family"](many(*chain, *(pull(arm, -1.0) for arm in range(1_000, 1_200))), most=2)
+    assert layers(chart, Points)[0].y.tolist() == list(range(1_000))
+    assert "Shows 1,000 of 1,200 arms" in chart.note
+
+
+def test_bars_of_one_row_of_the_timeline_do_not_overlap():
+    pulls = [pull(arm, 1.0, ended=1e9 + arm * 0.25, worker=f"host:{arm % 3}") for arm in range(30)]
+    chart = CHARTS["timeline"](many(*pulls))
+    assert chart.panels[0].y.categories == ("host 1", "host 2", "host 3")
+    spans = [
+        (row, begin, begin + length)
+        for bars in layers(chart, Bars)
+        for row, begin, length in zip(bars.y, bars.begins, bars.lengths, strict=True)
+    ]
+    assert len(spans) == 30
+    for (row, _, end), (other, begin, _) in zip(sorted(spans), sorted(spans)[1:], strict=False):
+        assert row != other or begin >= end - 1e-6
+
+
+def test_a_replaced_worker_continues_the_row():
+    chart = CHARTS["timeline"](many(pull(0, 1.0, worker="host:1"), pull(1, 1.0, worker="host:2")))
+    assert chart.panels[0].y.categories == ("host 1",)
+
+
+def test_the_shares_of_the_kinds_of_pulls_add_up(history):
+    lines = layers(CHARTS["decisions"](history), Line)
+    np.testing.assert_allclose(sum(line.y for line in lines), 100.0)
+    assert all(line.y.max() > 0 for line in lines)
+
+
+STRATEGIES = {
+    "adaptive": (lambda: ma.AdaptiveMutantUCB(SPACE, budget=80, max_steps=5, seed=0), "arm", "predicted reward"),
+    "mutant": (lambda: ma.MutantUCB(SPACE, budget=80, max_steps=5, seed=0), "arm", "mean reward"),
+    "infinite": (lambda: ma.InfiniteUCBE(SPACE, budget=80, max_steps=5, initial=10, seed=0), "arm", "mean reward"),
+    "thompson": (lambda: ma.DTTTS(SPACE, budget=80, max_steps=5, seed=0), "arm", "posterior mean"),
+    "tree": (lambda: ma.TreeUCB(SPACE, budget=80, seed=0), "region", "mean value"),
+    "partition": (lambda: ma.PartitionUCB(SPACE, budget=80, seed=0), "region", "mean value"),
+    "cascade": (lambda: ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.DTTTS(SPACE)}, budget=80, seed=0), "child", "share"),
+    "random": (lambda: ma.RandomSearch(SPACE, budget=80, seed=0), None, None),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*crowd out training")
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("pulls", [0, 80])
+def test_what_a_strategy_thinks_can_be_drawn(name, pulls, tmp_path):
+    make, rows, value = STRATEGIES[name]
+    study = ma.Study(make(), storage=f"sqlite:///{tmp_path}/study.db")
+    if pulls:
+        study.optimize(lambda pull: 0.5 + pull.arm.id % 7 / 20, progress=False)
+    study.close()
+    with ma.load_study(f"sqlite:///{tmp_path}/study.db") as view:
+        found = view._scores()
+        assert (found is None) == (rows is None)
+        if found is not None and pulls:
+            assert found.rows == rows and value in found.value
+            assert len(found.names) == len(found.values) == len(found.sums) > 0
+            assert np.isfinite(found.sums).all()
+        json.dumps(plotly_json(scores(found)), allow_nan=False)
+        view.plot.scores(backend="matplotlib").draw_without_rendering()
+
+
+def test_the_arm_with_the_largest_score_is_on_top():
+    found = Scores("arm", ("0", "1", "2"), "mean", np.array([1.0, 3.0, 2.0]), "bonus", np.array([0.0, 0.0, 2.0]))
+    assert scores(found).panels[0].y.categories == ("arm 0", "arm 1", "arm 2")  # from the bottom up
+
+
+def test_rungs_count_pulls_and_steps(study, history):
+    pulls, steps = layers(CHARTS["rungs"](history), Bars)
+    assert sum(pulls.lengths) == study.counts.pulls
+    assert sum(steps.lengths) <= study.counts.steps
+
+
+def test_a_stored_study_has_the_same_plots(tmp_path):
+    storage = f"sqlite:///{tmp_path}/study.db"
+    study = ma.tune(train, SPACE, budget=60, max_steps=5, seed=0, storage=storage, progress=False, verbose=0)
+    with ma.load_study(storage) as view:
+        assert view.plot.curves().to_json() == study.plot.curves().to_json()
+    assert view.is_closed
