@@ -20,6 +20,8 @@ EXTRAS = (
     "ray",
     "optuna",
     "plotly",
+    "starlette",
+    "uvicorn",
     "lightgbm",
     "xgboost",
     "matplotlib",

@@ -148,7 +148,8 @@ def test_readers_do_not_keep_a_writer_waiting(storage):
     studies.list()
     studies.study(1)
     studies.failures(1)
-    with closing(sqlite3.connect(storage, timeout=0)) as connection:
+    with closing(sqlite3.connect(storage)) as connection:
+        connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("BEGIN EXCLUSIVE")
         connection.rollback()
     studies.close()
