@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..journal.protocol import Event
-from ..plots import CHARTS, Chart, History
+from ..plots import CHARTS, History
+from .forest_charts import NAMES as FOREST_CHARTS
+from .forest_charts import forest_chart
 from .svg_charts import without_webgl
 
 TITLES = {
@@ -40,11 +42,6 @@ class Drawn:
     events: int
     ended: float
     seconds: float
-
-
-def _chart(name: str, history: History) -> Chart:
-    describe: Callable[[History], Chart] = CHARTS[name]  # type: ignore[assignment]  # some have more, optional arguments
-    return describe(history)
 
 
 def copied(history: History) -> History:
@@ -101,7 +98,7 @@ class Charts:
                 with self._lock:
                     self._take()
                     history = copied(self._history)  # a chart may take seconds, and others need not wait for it
-                figure = without_webgl(_chart(name, history))
+                figure = forest_chart(name, history) if name in FOREST_CHARTS else without_webgl(CHARTS[name](history))
                 known = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
             return known
 

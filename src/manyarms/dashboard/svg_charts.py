@@ -34,7 +34,7 @@ def _parallel(dimensions: tuple[Dimension, ...]) -> dict[str, Any]:
     """Parallel coordinates: a line for each arm, and a vertical axis for each dimension. The last one sets the colors."""
     heights = np.array([_heights(dimension) for dimension in dimensions])[:, ::-1]  # the best arms are drawn last
     shades = np.minimum((np.clip(heights[-1], 0, 1) * _SHADES).astype(int), _SHADES - 1)
-    colors = sample_colorscale("Viridis", [(place + 0.5) / _SHADES for place in range(_SHADES)])
+    colors = sample_colorscale("Viridis", np.linspace(0.25, 1, _SHADES).tolist())
     traces = [_lines(heights[:, shades == place], color) for place, color in enumerate(colors) if np.any(shades == place)]
     hidden = {"visible": False, "fixedrange": True}
     layout = {

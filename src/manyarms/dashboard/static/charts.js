@@ -1,9 +1,11 @@
 // The charts of a study, drawn by plotly. Only charts that can be seen are asked for.
 import { el, show } from "./dom.js";
-import { get } from "./live.js";
+import { get, Problem } from "./live.js";
 import { reading } from "./parts.js";
 
 const LATER = 5000; // milliseconds until a chart that is not up to date is asked for again
+
+const ON_DARK = [[0, "#6f7fc4"], [0.35, "#2fa6a0"], [0.7, "#6ece58"], [1, "#fde725"]]; // Viridis without its dark end
 
 let library = null;
 
@@ -32,8 +34,15 @@ export async function draw(place, figure) {
   const Plotly = await plotly();
   if (!place.isConnected) return;
   drawn.set(place, figure);
+  place.classList.add("drawn");
   const layout = themed(figure.layout ?? {});
-  await Plotly.react(place, figure.data, layout, { displayModeBar: false, responsive: true });
+  await Plotly.react(place, figure.data.map(lightened), layout, { displayModeBar: false, responsive: true });
+}
+
+/** A trace in which no point is as dark as the background. */
+function lightened(trace) {
+  if (!dark.matches || !trace.marker?.colorscale) return trace;
+  return { ...trace, marker: { ...trace.marker, colorscale: ON_DARK } };
 }
 
 /** Free the memory of a chart. */
@@ -66,6 +75,7 @@ export class ChartsTab {
     this.root = root;
     this.study = study;
     this.seen = new Set();
+    this.loading = new Set();
     this.observer = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
   }
 
@@ -73,9 +83,7 @@ export class ChartsTab {
     this.facts = study;
     const names = Object.entries(study.charts);
     if (!this.places) this.build(names);
-    const results = await Promise.allSettled([...this.seen].map((name) => this.load(name)));
-    const failed = results.find((result) => result.status === "rejected" && result.reason.name !== "AbortError");
-    if (failed) throw failed.reason;
+    for (const name of this.seen) this.load(name);
   }
 
   build(names) {
@@ -98,13 +106,25 @@ export class ChartsTab {
       if (!entry.isIntersecting) this.seen.delete(name);
       else if (!this.seen.has(name)) {
         this.seen.add(name);
-        this.load(name).catch(() => {}); // the next update tries again, and shows why
+        this.load(name);
       }
     }
   }
 
+  /** Ask for a chart, unless that is under way: some take seconds, and the rest of the page does not wait for them. */
   async load(name) {
-    const answer = await get(`/api/study/${this.study}/chart/${encodeURIComponent(name)}`);
+    if (this.loading.has(name)) return;
+    this.loading.add(name);
+    try {
+      await this.show(name, await get(`/api/study/${this.study}/chart/${encodeURIComponent(name)}`));
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem; // the page shows why the storage cannot be read, and tries again
+    } finally {
+      this.loading.delete(name);
+    }
+  }
+
+  async show(name, answer) {
     if (!this.places) return;
     const { place, note } = this.places.get(name);
     show(this.status, reading(answer));
@@ -114,7 +134,7 @@ export class ChartsTab {
     note.textContent = answer.figure.note || (hasData ? "" : "Nothing to show yet.");
     if (hasData) await draw(place, answer.figure);
     clearTimeout(this.later);
-    if (answer.drawn < answer.events) this.later = setTimeout(() => this.refresh(this.facts).catch(() => {}), LATER);
+    if (answer.drawn < answer.events) this.later = setTimeout(() => this.refresh(this.facts), LATER);
   }
 
   close() {

@@ -71,7 +71,17 @@ document.getElementById("skip").addEventListener("click", (event) => {
   main.focus();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && page.panel.isOpen) page.panel.leave();
+  if (event.key !== "Escape") return;
+  const menu = document.querySelector("details.choice[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  } else if (page.panel.isOpen) page.panel.leave();
+});
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details.choice[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
 });
 window.addEventListener("hashchange", navigate);
 navigate();

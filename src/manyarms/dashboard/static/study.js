@@ -8,12 +8,14 @@ import { FailuresTab } from "./failures.js";
 import { badge, fact, progress } from "./parts.js";
 
 const TABS = { charts: ChartsTab, arms: ArmsTab, failures: FailuresTab };
-const MEANINGS = {
-  running: "Events are arriving.",
-  waiting: "No event has arrived since this page was opened.",
-  interrupted: "The budget is not spent, and no event has arrived for a while.",
-  finished: "The budget is spent.",
-};
+
+/** What the state of a study means. */
+function meaning({ state, events, steps, limits }) {
+  if (state === "running") return "Events are arriving.";
+  if (state === "waiting") return events ? "No event has arrived since the dashboard was started." : "Nothing was recorded yet.";
+  if (state === "interrupted") return "The budget is not spent, and no event has arrived for a while.";
+  return limits.steps && steps < limits.steps ? "Too little of the budget is left for a complete training." : "The budget is spent.";
+}
 
 export class StudyView {
   constructor(root, study, tab) {
@@ -46,7 +48,7 @@ export class StudyView {
     show(
       this.root,
       el("nav", { class: "path", "aria-label": "Path", "data-key": "path" }, el("a", { href: "#/" }, "Studies"), el("span", { "aria-hidden": true }, "/")),
-      el("div", { class: "heading", "data-key": "heading" }, el("h1", {}, data.name || "(no name)"), badge(data.state), el("span", { class: "quiet" }, MEANINGS[data.state])),
+      el("div", { class: "heading", "data-key": "heading" }, el("h1", {}, data.name || "(no name)"), badge(data.state), el("span", { class: "quiet" }, meaning(data))),
       el("div", { class: "facts card", "data-key": "facts" }, this.facts(data)),
       el("div", { class: "details", "data-key": "details" }, this.details(data)),
       el("nav", { class: "tabs", "aria-label": "Views", "data-key": "tabs" }, this.tabs(data)),

@@ -1,0 +1,52 @@
+"""Charts that fit a random forest, drawn in a process of their own, so that neither the page nor the search waits for them.
+
+scikit-learn alone takes more memory than the events of a long study. It is freed when the process ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+from ..plots import CHARTS, History
+from .svg_charts import without_webgl
+
+NAMES = ("importance", "contour")
+"""The charts that are drawn in this way."""
+
+_TIMEOUT = 300.0  # seconds
+_COMMAND = "from manyarms.dashboard.forest_charts import draw; draw()"
+_NICENESS = 10  # the search comes first
+
+
+def forest_chart(name: str, history: History) -> dict[str, Any]:
+    """A chart as a plotly figure in JSON. If it cannot be drawn, the figure is empty, and its note says why."""
+    command = [sys.executable, "-c", _COMMAND]
+    given = pickle.dumps((name, history))  # only our own process reads it
+    try:
+        ended = subprocess.run(command, input=given, capture_output=True, timeout=_TIMEOUT, check=False)
+        figure: dict[str, Any] = json.loads(ended.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return _empty("This chart could not be drawn.")
+    return figure
+
+
+def draw() -> None:
+    """Read the name of a chart and a history from standard input, and write the figure to standard output."""
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no such priorities
+        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
+    name, history = pickle.load(sys.stdin.buffer)
+    try:
+        figure = without_webgl(CHARTS[name](history))
+    except ImportError as error:
+        figure = _empty(str(error))
+    print(json.dumps(figure))
+
+
+def _empty(note: str) -> dict[str, Any]:
+    return {"title": "", "note": note, "data": [], "layout": {}}
