@@ -129,16 +129,29 @@ def test_the_page_recovers_when_the_storage_returns(storage):
             assert client.get(path).status_code == 200
 
 
-def test_only_a_few_studies_stay_in_memory(storage):
+def test_only_a_few_studies_and_those_that_are_watched_stay_in_memory(storage, clock):
     for number in range(6):
         make_study(storage, f"study {number}", budget=8)
-    with client_of(storage) as client:
-        studies = Studies(storage)
-        for number in range(1, 7):
-            assert studies.failures(number)["total"] >= 0
-            assert client.get(f"/api/study/{number}/arms").status_code == 200
-        assert len(studies._open) == 4 and 6 in studies._open
-        studies.close()
+    studies = Studies(storage, clock)
+    for number in range(1, 7):
+        clock.now += 20
+        assert studies.failures(number)["total"] >= 0
+        studies.failures(1)  # a browser shows it all the time
+    assert list(studies._open) == [4, 5, 6, 1]
+    for number in range(1, 7):
+        studies.failures(number)
+    assert len(studies._open) == 6
+    studies.close()
+
+
+def test_nobody_keeps_a_connection_to_what_nobody_watches(storage, clock):
+    make_study(storage, budget=8)
+    studies = Studies(storage, clock)
+    before = studies.failures(1)
+    studies.rest(1)
+    assert studies._open[1].feed._journal is None and studies.reader._engine is None
+    assert studies.failures(1) == before
+    studies.close()
 
 
 def test_readers_do_not_keep_a_writer_waiting(storage):

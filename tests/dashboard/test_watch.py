@@ -40,7 +40,9 @@ def test_all_browsers_get_each_change_from_one_poller():
 
 def test_polling_ends_with_the_last_browser_and_starts_again():
     async def twice():
-        watch = Watch(lambda: {"events": 1}, pause=0)
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        watch = Watch(lambda: {"events": 1}, lambda: loop.call_soon_threadsafe(ended.set), pause=0)
         streams = [watch.listen() for _ in range(2)]
         for stream in streams:
             await anext(stream), await anext(stream)
@@ -48,6 +50,7 @@ def test_polling_ends_with_the_last_browser_and_starts_again():
         for stream in streams:
             await stream.aclose()
         assert watch.listeners == 0 and watch._task is None
+        await asyncio.wait_for(ended.wait(), PATIENCE)
         assert await asyncio.wait_for(messages(watch, 1), PATIENCE) == [{"events": 1}]
 
     asyncio.run(twice())

@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -112,7 +112,7 @@ class Dashboard:
             raise HTTPException(503, "Too many pages are open.")
         self._watches = {known: watch for known, watch in self._watches.items() if watch.listeners or known == number}
         if number not in self._watches:
-            self._watches[number] = Watch(_poll(self._studies, number))
+            self._watches[number] = Watch(_poll(self._studies, number), partial(self._studies.rest, number))
         return StreamingResponse(self._watches[number].listen(), media_type="text/event-stream")
 
     def stop_streams(self) -> None:
@@ -135,7 +135,7 @@ def make_app(dashboard: Dashboard) -> Starlette:
 
 
 def _poll(studies: Studies, number: int | None) -> Callable[[], dict[str, Any]]:
-    return studies.changes if number is None else lambda: studies.study_changes(number)
+    return studies.changes if number is None else partial(studies.study_changes, number)
 
 
 def _number(request: Request) -> int:

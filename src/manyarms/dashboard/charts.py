@@ -92,20 +92,32 @@ class Charts:
         """A chart; None if there is no chart with this name. One that takes long to draw may be a few seconds old."""
         if name not in CHARTS:
             return None
-        with self._drawing[name]:
-            known, now = self._drawn.get(name), self._clock()
-            if known is None or (known.events != self.events and now - known.ended >= _REST * known.seconds):
-                with self._lock:
-                    self._take()
-                    history = copied(self._history)  # a chart may take seconds, and others need not wait for it
-                figure = forest_chart(name, history) if name in FOREST_CHARTS else without_webgl(CHARTS[name](history))
-                known = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
+        known, lock = self._drawn.get(name), self._drawing[name]
+        if known is not None and (known.events == self.events or self._clock() - known.ended < _REST * known.seconds):
             return known
+        if not lock.acquire(blocking=known is None):
+            return known  # another thread draws it again
+        try:
+            return self._draw(name)
+        finally:
+            lock.release()
 
     @property
     def events(self) -> int:
         """Number of events that were added."""
         return self._history.events + len(self._added)
+
+    def _draw(self, name: str) -> Drawn:
+        """Draw a chart, unless another thread has just done so."""
+        known, now = self._drawn.get(name), self._clock()
+        if known is not None and known.events == self.events:
+            return known
+        with self._lock:
+            self._take()
+            history = copied(self._history)  # a chart may take seconds, and others need not wait for it
+        figure = forest_chart(name, history) if name in FOREST_CHARTS else without_webgl(CHARTS[name](history))
+        drawn = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
+        return drawn
 
     def _take(self) -> None:
         """Add the events that were waiting."""

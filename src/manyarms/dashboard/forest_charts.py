@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from typing import Any
 
 from ..plots import CHARTS, History
@@ -22,6 +23,7 @@ NAMES = ("importance", "contour")
 _TIMEOUT = 300.0  # seconds
 _COMMAND = "from manyarms.dashboard.forest_charts import draw; draw()"
 _NICENESS = 10  # the search comes first
+_one_at_a_time = threading.Lock()
 
 
 def forest_chart(name: str, history: History) -> dict[str, Any]:
@@ -29,7 +31,8 @@ def forest_chart(name: str, history: History) -> dict[str, Any]:
     command = [sys.executable, "-c", _COMMAND]
     given = pickle.dumps((name, history))  # only our own process reads it
     try:
-        ended = subprocess.run(command, input=given, capture_output=True, timeout=_TIMEOUT, check=False)
+        with _one_at_a_time:
+            ended = subprocess.run(command, input=given, capture_output=True, timeout=_TIMEOUT, check=False)
         figure: dict[str, Any] = json.loads(ended.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return _empty("This chart could not be drawn.")

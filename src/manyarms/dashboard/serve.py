@@ -52,7 +52,15 @@ def serve(storage: str, host: str = HOST, port: int | None = None, token: str | 
         address = link(host, bound, token)
         dashboard = Dashboard(studies)
         guard = Guard(make_app(dashboard), host, _own_names(host), token, cookie=f"manyarms_{bound}")
-        config = uvicorn.Config(guard, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=2)
+        config = uvicorn.Config(
+            guard,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            timeout_graceful_shutdown=2,
+        )
         print(f"Dashboard of {studies.reader.shown}: {address}\nPress Ctrl-C to stop it.", file=sys.stderr, flush=True)
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -18,7 +18,8 @@ from .feed import StudyFeed
 from .overview import Overview, Overviews
 from .reader import StorageReader, Unreadable
 
-_MOST_OPEN = 4  # studies in memory
+_MOST_OPEN = 4  # studies in memory, except those that are being watched
+_WATCHED = 30.0  # seconds since it was last asked for, in which a study counts as being watched
 _SETTINGS = 100  # settings of a strategy that are shown
 
 CANNOT_READ = "The storage cannot be read at the moment."
@@ -30,6 +31,7 @@ class OpenStudy:
 
     def __init__(self, feed: StudyFeed) -> None:
         self.feed, self.table = feed, ArmTable(feed)
+        self.used = 0.0  # time of the clock
 
 
 class Studies:
@@ -114,6 +116,14 @@ class Studies:
             return {"problem": CANNOT_READ, "detail": str(error)}
         return {**_progress(study.feed), "state": overview.state(self.reader), "complete": study.feed.is_complete}
 
+    def rest(self, number: int | None) -> None:
+        """Close the connections for a study, or for the list, because nobody watches it. What was read is kept."""
+        with self._lock:
+            study = None if number is None else self._open.get(number)
+        if study is not None:
+            study.feed.close()
+        self.reader.close()
+
     def close(self) -> None:
         """Close all connections."""
         with self._lock:
@@ -133,6 +143,8 @@ class Studies:
         """An open study with the newest events."""
         with self._lock:
             study = self._open.get(number)
+            if study is not None:
+                self._use(study)
         if study is None:
             study = self._opened(self._overview(number))
         study.feed.refresh()
@@ -146,9 +158,14 @@ class Studies:
             if study is None or study.feed.name != name:
                 study = OpenStudy(StudyFeed(self._storage, name, number, self._clock))
             self._open[number] = study
-            while len(self._open) > _MOST_OPEN:
+            self._use(study)
+            while len(self._open) > _MOST_OPEN and self._clock() - next(iter(self._open.values())).used > _WATCHED:
                 self._open.popitem(last=False)[1].feed.close()
             return study
+
+    def _use(self, study: OpenStudy) -> None:
+        study.used = self._clock()
+        self._open.move_to_end(study.feed.number)
 
     def _recommended(self, overview: Overview) -> dict[str, Any] | None:
         """The recommendation that the study stored; None if there is none yet."""

@@ -19,11 +19,14 @@ class Watch:
 
     Args:
         poll: Returns what browsers compare: if it differs from the last message, they get it. Runs in a thread.
+        rest: Called in a thread when nobody listens any more.
         pause: Seconds between polls.
     """
 
-    def __init__(self, poll: Callable[[], dict[str, Any]], pause: float = _PAUSE) -> None:
-        self._poll, self._pause = poll, pause
+    def __init__(
+        self, poll: Callable[[], dict[str, Any]], rest: Callable[[], None] | None = None, pause: float = _PAUSE
+    ) -> None:
+        self._poll, self._rest, self._pause = poll, rest, pause
         self._latest: str | None = None
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -51,6 +54,8 @@ class Watch:
             self.listeners -= 1
             if self.listeners == 0:
                 self._stop()
+                if self._rest is not None and not self._closed:
+                    asyncio.get_running_loop().run_in_executor(None, self._rest)
 
     def close(self) -> None:
         """End all streams."""
