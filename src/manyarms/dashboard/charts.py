@@ -14,7 +14,7 @@ from ..journal.protocol import Event
 from ..plots import CHARTS, History
 from .forest_charts import NAMES as FOREST_CHARTS
 from .forest_charts import forest_chart
-from .svg_charts import without_webgl
+from .svg_charts import svg_chart
 
 TITLES = {
     "history": "Best reward",
@@ -115,7 +115,7 @@ class Charts:
         with self._lock:
             self._take()
             history = copied(self._history)  # a chart may take seconds, and others need not wait for it
-        figure = forest_chart(name, history) if name in FOREST_CHARTS else without_webgl(CHARTS[name](history))
+        figure = forest_chart(name, history) if name in FOREST_CHARTS else svg_chart(name, history)
         drawn = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
         return drawn
 

@@ -14,8 +14,8 @@ import sys
 import threading
 from typing import Any
 
-from ..plots import CHARTS, History
-from .svg_charts import without_webgl
+from ..plots import History
+from .svg_charts import svg_chart
 
 NAMES = ("importance", "contour")
 """The charts that are drawn in this way."""
@@ -45,7 +45,7 @@ def draw() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
     name, history = pickle.load(sys.stdin.buffer)
     try:
-        figure = without_webgl(CHARTS[name](history))
+        figure = svg_chart(name, history)
     except ImportError as error:
         figure = _empty(str(error))
     print(json.dumps(figure))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
 import numpy as np
 from plotly.colors import sample_colorscale
 
-from ..plots import Chart, plotly_json
+from ..plots import CHARTS, Chart, History, plotly_json
 from ..plots.chart import MISSING, Dimension
 from ..plots.history import Floats
 from ..safe_text import safe_text
@@ -18,6 +19,12 @@ _TICKS = 5
 _MOST_LABELS = 12  # on one axis
 _BELOW = -0.12  # where arms without a value pass
 _GRAY = "#8a96a3"
+
+
+def svg_chart(name: str, history: History) -> dict[str, Any]:
+    """A chart by name, as a plotly figure in JSON."""
+    describe: Callable[[History], Chart] = CHARTS[name]
+    return without_webgl(describe(history))
 
 
 def without_webgl(chart: Chart) -> dict[str, Any]:
