@@ -49,6 +49,16 @@ def test_a_worker_that_is_given_back_loses_no_pull(monkeypatch):
     assert int(next(runner._names)) > 3  # workers were replaced
 
 
+def test_the_size_of_the_cluster_is_known_before_its_workers_are_ready():
+    runner = engine.RayRunner()
+    runner.start(len)
+    try:
+        assert not runner._members
+        assert runner.workers == 3  # a deterministic search uses this number until it ends
+    finally:
+        runner.close()
+
+
 def test_no_process_is_left_when_a_search_ends(tmp_path):
     def noted(pull):
         Path(tmp_path, str(os.getpid())).touch()
