@@ -114,7 +114,8 @@ def test_a_worker_that_never_starts_is_an_error(monkeypatch):
 def test_a_remote_cluster_is_used_through_ray_client(tmp_path):
     pytest.importorskip("grpc", reason="Ray Client is not installed")
     port, client_port = free_port(), free_port()
-    environment = os.environ | {"RAY_AUTH_MODE": "disabled"}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}  # set by other tests
+    environment = inherited | {"RAY_AUTH_MODE": "disabled"}
     # A temporary directory of its own, or else other tests would find this cluster. Its path must be short.
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True) as home:
         options = (
