@@ -20,7 +20,7 @@ from ..notebook_html import (
     text_html,
 )
 from .counts import ArmRecord
-from .summary import Best, best_so_far, counted, spent, spent_fraction, state
+from .summary import Best, best_so_far, counted, spent, spent_fraction, spent_of, state
 
 if TYPE_CHECKING:
     from .view import StudyView
@@ -52,7 +52,7 @@ def _parts(study: StudyView) -> Iterator[str]:
 def _bar(study: StudyView) -> str:
     """How much of the budget is spent, if there is one: of the limit that is nearest."""
     with suppress(Exception):
-        if (fraction := spent_fraction(study.limits, study.counts)) is not None:
+        if (fraction := spent_fraction(spent_of(study.limits, study.counts))) is not None:
             return f"{bar_html(fraction)} "
     return ""
 

@@ -47,9 +47,13 @@ def remaining(limits: Budget | None, counts: Spent) -> dict[str, float]:
     return {name: max(0, total - done) for name, (done, total) in spent_of(limits, counts).items()}
 
 
-def spent_fraction(limits: Budget | None, counts: Spent) -> float | None:
-    """The share of the budget that is spent, of the limit that is nearest; None without a limit."""
-    return max((done / total if total else 1.0 for done, total in spent_of(limits, counts).values()), default=None)
+def spent_fraction(spent: Mapping[str, tuple[float, float]]) -> float | None:
+    """The share of the budget that is spent, of the limit that is nearest; None without a limit.
+
+    >>> spent_fraction({"steps": (5, 20), "seconds": (3.0, 6.0)}), spent_fraction({})
+    (0.5, None)
+    """
+    return max((done / total if total else 1.0 for done, total in spent.values()), default=None)
 
 
 def spent_of(limits: Budget | None, counts: Spent) -> dict[str, tuple[float, float]]:
