@@ -155,7 +155,7 @@ def test_the_progress_of_a_search_is_one_display_that_is_replaced(shown):
     for name in ("search", "more budget", "interrupted", "workers continued"):
         assert len(shown[name].displays) == 1, shown[name]
     plain, html = (shown["search"].displays[0][f"text/{kind}"] for kind in ("plain", "html"))
-    assert re.fullmatch(r"digits: best [\d.]+ · \d+ arms · \d+/20 steps · took \w+ · [\d.]+ pulls/(s|min)", plain)
+    assert re.fullmatch(r"digits: \d+/20 steps · took \w+ · best [\d.]+ · \d+ arms · [\d.]+ pulls/(s|min)", plain)
     assert html.startswith("<div") and re.search(r"<b>digits</b> .*\d+/20 steps · took .*best [\d.]+ · \w+ ago", html)
     assert shown["search"].stream == ""
 

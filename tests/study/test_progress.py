@@ -194,7 +194,7 @@ def test_a_notebook_shows_html_that_is_replaced(notebook, clock):
         progress.update()
         assert "best 0.5 · 0s ago · after 2 steps" in notebook[-1]["text/html"]
         clock.now += 1
-    assert notebook[-1]["text/plain"] == "digits: best 0.5 · 1 arm · 2/20 steps · took 2s · 30.0 pulls/min"
+    assert notebook[-1]["text/plain"] == "digits: 2/20 steps · took 2s · best 0.5 · 1 arm · 30.0 pulls/min"
     assert "<b>digits</b>" in notebook[-1]["text/html"] and "width:10.0%" in notebook[-1]["text/html"]
 
 

@@ -81,7 +81,7 @@ def test_what_is_unknown_is_omitted():
         REPORT, limits={}, best=None, in_flight=0, training=[], failures=0, pulls_per_second=None, seconds_left=None
     )
     assert text(unknown, 100) == ["digits 120 steps", "no reward yet", "14 arms"]
-    assert one_line(unknown) == "digits: no reward yet · 14 arms · 120 steps"
+    assert one_line(unknown) == "digits: 120 steps · no reward yet · 14 arms"
 
 
 def test_the_best_of_an_earlier_run_says_so():
@@ -98,7 +98,7 @@ def test_limits_of_time_and_cost_are_shown_and_the_nearest_fills_the_bar():
 def test_a_search_that_ended_says_how_long_it_took():
     ended = replace(REPORT, took=3725.0)
     assert head(ended, 100).text == "120/500 steps · took 1h 02m"
-    assert one_line(ended) == "digits: best 0.97125 · 14 arms · 120/500 steps · took 1h 02m · 3.2 pulls/s · 3 failed"
+    assert one_line(ended) == "digits: 120/500 steps · took 1h 02m · best 0.97125 · 14 arms · 3.2 pulls/s · 3 failed"
 
 
 def test_a_few_pulls_in_flight_are_all_named():

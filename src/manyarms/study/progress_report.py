@@ -108,11 +108,14 @@ def lines(report: Report, width: int) -> list[str]:
     return found + ([cropped(failed, width)] if report.failures else [])
 
 
-def one_line(report: Report) -> str:
-    """The report as one line of any length."""
-    parts = [*_best(report.best)[:1], counted(report.arms, "arm"), *_spent(report), *_rate(report)]
+def one_line(report: Report, width: int | None = None) -> str:
+    """The report as one line, which fits into the width if one is given."""
     failed = [f"{report.failures} failed"] if report.failures else []
-    return f"{safe_text(report.name)}: {_SEPARATOR.join([*parts, *failed])}"
+    parts = [*_spent(report), *_best(report.best)[:1], counted(report.arms, "arm"), *_rate(report), *failed]
+    name = safe_text(report.name)
+    if width is None:
+        return f"{name}: {_SEPARATOR.join(parts)}"
+    return fitted([f"{cropped(name, max(width // 3, 1))}: {parts[0]}", *parts[1:]], width)
 
 
 def fitted(parts: Sequence[str], width: int) -> str:
@@ -201,9 +204,9 @@ def _spent(report: Report) -> list[str]:
 def _best(best: BestFound | None) -> list[str]:
     if best is None:
         return ["no reward yet"]
-    ago = "from an earlier run" if best.seconds_ago is None else f"{duration(best.seconds_ago)} ago"
+    ago = [] if best.seconds_ago is None else [f"{duration(best.seconds_ago)} ago"]
     after = [] if best.after is None else [f"after {counted(best.after, 'step')}"]
-    return [f"{best.label} {best.reward:.5g}", ago, *after, f"arm {best.arm}, step {best.step}"]
+    return [f"{best.label} {best.reward:.5g}", *(ago + after or ["from an earlier run"]), f"arm {best.arm}, step {best.step}"]
 
 
 def _activity(report: Report, width: int) -> str:
