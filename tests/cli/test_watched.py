@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from commands import make_study
+from commands import make_study, query
 
 import manyarms as ma
 from manyarms.cli.watched import WatchedStudies, WatchedStudy
@@ -121,17 +121,30 @@ def test_a_storage_that_disappears_is_an_error_and_what_was_read_stays(clock, pl
     studies = WatchedStudies(STORAGE, None, clock)
     studies.read()
     (place / STORAGE).rename(place / "elsewhere.db")
-    with pytest.raises(ma.StudyNotFound, match="there is no file"):
-        studies.read()
+    assert studies.read() == [] and isinstance(studies.error, ma.StudyNotFound) and "there is no file" in str(studies.error)
     assert report(studies, clock).name == "one"
     (place / "elsewhere.db").rename(place / STORAGE)
-    assert studies.read() == []
+    assert studies.read() == [] and studies.error is None
+
+
+def test_a_study_that_cannot_be_read_does_not_keep_the_others_from_being_read(clock):
+    for name in ("first", "second", "third"):
+        make_study(name)
+    studies = WatchedStudies(STORAGE, None, clock)
+    studies.read()
+    for name in ("first", "third"):
+        make_study(name, budget=20)
+    query("UPDATE manyarms_heads SET events = 7 WHERE study = 1")
+    assert [study.report(0).name for study in studies.read()] == ["third"]
+    assert "study 'first'" in str(studies.error) and "corrupt" in str(studies.error)
+    assert [study.report(0).steps for study in studies.shown(3)] == [10, 10, 20]
 
 
 def test_a_study_that_does_not_exist_is_an_error(clock):
     make_study("one")
-    with pytest.raises(ma.StudyNotFound, match="there is no study 'none'.*it contains 'one'"):
-        WatchedStudies(STORAGE, "none", clock).read()
+    studies = WatchedStudies(STORAGE, "none", clock)
+    assert studies.read() == [] and isinstance(studies.error, ma.StudyNotFound)
+    assert "there is no study 'none'" in str(studies.error)
 
 
 def test_a_time_budget_and_a_changed_budget_are_the_limits(clock):

@@ -10,7 +10,6 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ..errors import ManyarmsError
 from ..safe_text import safe_text
 from ..study.progress_display import drawn
 from ..study.progress_report import cropped, duration, one_line
@@ -42,6 +41,8 @@ def watch(
     """
     studies, console = WatchedStudies(storage, name, clock), console or Console()
     changed = studies.read()
+    if studies.error is not None:
+        raise studies.error
     if console.is_terminal:
         _watch_in_terminal(studies, every, console, clock, sleep)
     _watch_as_lines(studies, changed, every, clock, sleep)
@@ -50,12 +51,11 @@ def watch(
 def _watch_in_terminal(
     studies: WatchedStudies, every: float, console: Console, clock: Callable[[], float], sleep: Callable[[float], object]
 ) -> NoReturn:
-    trouble: str | None = None
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         while True:
-            live.update(display(studies, clock(), every, trouble, console.width, console.height), refresh=True)
+            live.update(display(studies, clock(), every, console.width, console.height), refresh=True)
             sleep(every)
-            _, trouble = _read(studies)
+            studies.read()
 
 
 def _watch_as_lines(
@@ -65,26 +65,22 @@ def _watch_as_lines(
     clock: Callable[[], float],
     sleep: Callable[[float], object],
 ) -> NoReturn:
-    trouble: str | None = None
+    trouble = None
     while True:
         for study in changed:
             print_line(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {one_line(study.report(clock()))}", flush=True)
         sleep(every)
-        before = trouble
-        changed, trouble = _read(studies)
+        changed, before, trouble = studies.read(), trouble, _trouble(studies)
         if trouble is not None and trouble != before:
             print_note(trouble)
 
 
-def _read(studies: WatchedStudies) -> tuple[list[WatchedStudy], str | None]:
-    """The studies that have changed, and why they cannot be read now, if so."""
-    try:
-        return studies.read(), None
-    except (ManyarmsError, OSError) as error:
-        return [], f"{error}. Trying again."
+def _trouble(studies: WatchedStudies) -> str | None:
+    """Why studies cannot be read now, if so."""
+    return None if studies.error is None else f"{studies.error}. Trying again."
 
 
-def display(studies: WatchedStudies, now: float, every: float, trouble: str | None, width: int, height: int) -> RenderableType:
+def display(studies: WatchedStudies, now: float, every: float, width: int, height: int) -> RenderableType:
     """The studies as far as they fit into the terminal, and a last line on the watch itself.
 
     A few studies get several lines each, many studies one line each.
@@ -98,11 +94,11 @@ def display(studies: WatchedStudies, now: float, every: float, trouble: str | No
         lines = [one_line(study.report(now), width) for study in shown]
         lines += [f"{len(studies) - len(shown)} more studies"] if len(shown) < len(studies) else []
         parts = [_line(line, width) for line in lines]
-    return Group(*parts, _last_line(studies, now, every, trouble, width))
+    return Group(*parts, _last_line(studies, now, every, width))
 
 
-def _last_line(studies: WatchedStudies, now: float, every: float, trouble: str | None, width: int) -> Text:
-    if trouble is not None:
+def _last_line(studies: WatchedStudies, now: float, every: float, width: int) -> Text:
+    if (trouble := _trouble(studies)) is not None:
         return _line(safe_text(trouble), width, "red")
     empty = "" if len(studies) else "No studies yet. "
     changed = "" if studies.changed_at is None else f" Last change {duration(now - studies.changed_at)} ago."

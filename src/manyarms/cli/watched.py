@@ -6,13 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
+from ..errors import ManyarmsError
 from ..journal.running_totals import RunningTotals
 from ..journal.sql import SqlJournal
 from ..journal.storage import study_versions
 from ..journal.totals import steps_before
-from ..study.progress_report import BestFound, InFlight, Report, seconds_left
+from ..study.progress_report import MOST_TRAINING, BestFound, InFlight, Report, seconds_left
 from ..study.recommendation import stored_recommendation
 from ..study.summary import limits_of
 from .studies import stored_journal, unchecked_journal
@@ -37,30 +39,44 @@ class WatchedStudies:
         storage: The file or URL of the storage.
         name: Name of the study; None for all studies.
         clock: Returns the time in seconds, from any start.
+
+    Attributes:
+        error: Why the storage or one of its studies could not be read the last time; None if all were read.
     """
 
     def __init__(self, storage: str, name: str | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._storage, self._name, self._clock = storage, name, clock
         self._versions: dict[str, tuple[int | None, ...]] = {}
         self._studies: dict[str, WatchedStudy] = {}
+        self.error: Exception | None = None
 
     def read(self) -> list[WatchedStudy]:
         """Read the studies that were written since the last time. Returns those.
 
-        Raises:
-            ManyarmsError: The storage or a study cannot be read now. What was read before is kept.
+        What cannot be read now stays as it was, and is tried again the next time.
         """
-        versions = study_versions(self._storage)
+        self.error = None
+        try:
+            versions = study_versions(self._storage)
+        except (ManyarmsError, OSError) as error:
+            self.error = error
+            return []
         names = list(versions) if self._name is None else [self._name]
         changed = [name for name in names if name not in versions or versions[name] != self._versions.get(name)]
-        for name in changed:
-            open_journal = unchecked_journal if name in self._studies else stored_journal
-            with open_journal(self._storage, name) as journal:
-                study = self._studies.get(name) or WatchedStudy(name)
-                study.read(journal, self._clock())
-            self._studies[name], self._versions[name] = study, versions[name]
         self._studies = {name: study for name, study in self._studies.items() if name in names}
-        return [self._studies[name] for name in changed]
+        return [study for name in changed if (study := self._read(name, versions.get(name, ()))) is not None]
+
+    def _read(self, name: str, version: tuple[int | None, ...]) -> WatchedStudy | None:
+        study = self._studies.get(name)
+        try:
+            with (stored_journal if study is None else unchecked_journal)(self._storage, name) as journal:
+                study = study or WatchedStudy(name)
+                study.read(journal, self._clock())
+        except (ManyarmsError, OSError) as error:
+            self.error = self.error or error
+            return None
+        self._studies[name], self._versions[name] = study, version
+        return study
 
     def shown(self, most: int) -> list[WatchedStudy]:
         """The studies, oldest first. If there are more than `most`, those that were written last."""
@@ -119,7 +135,7 @@ class WatchedStudy:
             limits=self._limits,
             arms=counts.arms,
             best=None if self._best is None else replace(self._best, seconds_ago=ago),
-            training=[InFlight(arm, *steps) for arm, steps in counts.in_flight.items()],
+            training=[InFlight(arm, *steps) for arm, steps in islice(counts.in_flight.items(), MOST_TRAINING)],
             in_flight=len(counts.in_flight),
             failures=failures,
             reason=counts.reasons.most_common(1)[0][0] if failures else None,

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .progress_report import BestFound, InFlight, Report, seconds_left
+from ..core import Pull
+from .progress_report import MOST_TRAINING, BestFound, InFlight, Report, seconds_left
 from .summary import Best, best_so_far, spent_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Progress:
     def _report(self) -> Report:
         counts, now = self._study.counts, self._clock()
         elapsed, limits, failures = now - self._began, spent_of(self._limits, counts), counts.failures
-        running = [flight.pull for flight in list(counts.in_flight.values())] if self._ended is None else []
+        running = list(counts.in_flight.values()) if self._ended is None else []
         spent = {name: done - self._spent_before[name] for name, (done, _) in limits.items()}
         remaining = {name: max(0.0, total - done) for name, (done, total) in limits.items()}
         return Report(
@@ -108,7 +109,7 @@ class Progress:
             limits=limits,
             arms=len(counts.arms),
             best=self._best_found(now),
-            training=[InFlight(pull.arm.id, pull.start, pull.stop) for pull in running],
+            training=[_training(flight.pull) for flight in running[:MOST_TRAINING]],
             in_flight=len(running),
             failures=failures,
             reason=counts.reasons.most_common(1)[0][0] if failures else None,
@@ -132,6 +133,10 @@ class Progress:
             self._live.stop()
         if self._notebook is not None:
             self._notebook.stop()
+
+
+def _training(pull: Pull) -> InFlight:
+    return InFlight(pull.arm.id, pull.start, pull.stop)
 
 
 def is_other(before: Best, now: Best) -> bool:

@@ -13,8 +13,9 @@ from .summary import counted, spent_fraction
 
 _BAR = 30  # maximum width of the bar
 _NARROW_BAR = 8  # a narrower one is omitted
-_MOST_SHOWN = 8  # pulls in flight that are named
 _SEPARATOR = " · "
+MOST_TRAINING = 8
+"""Maximum number of pulls in flight that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ def _training(report: Report, width: int) -> str:
     """The pulls in flight, or as many as fit and the number of the others."""
     if not report.in_flight:
         return ""
-    pulls = [_pull(*pull) for pull in report.training[:_MOST_SHOWN]]
+    pulls = [_pull(*pull) for pull in report.training[:MOST_TRAINING]]
     for shown in range(len(pulls), 0, -1):
         more = report.in_flight - shown
         text = f"training {', '.join([*pulls[:shown], *([f'{more} more'] if more else [])])}"

@@ -13,6 +13,8 @@ from .recommendation import Recommendation, recommended
 if TYPE_CHECKING:
     from .view import StudyView
 
+_LONGEST = 80  # characters of a name, which may come from someone else
+
 
 class Spent(Protocol):
     """What a study has spent."""
@@ -23,9 +25,6 @@ class Spent(Protocol):
     def seconds(self) -> float: ...
     @property
     def cost(self) -> float: ...
-
-
-_LONGEST = 80  # characters of a name, which may come from someone else
 
 
 def limits_of(header: Mapping[str, Any], changed: Mapping[str, Any] | None) -> Budget | None:
