@@ -110,7 +110,7 @@ def test_the_time_left_is_that_of_the_limit_reached_first():
     assert seconds_left(10.0, {"steps": 5, "seconds": 10.0}, {"steps": 60, "seconds": 30.0}) == 30.0
     assert seconds_left(10.0, {"steps": 0}, {"steps": 60}) is None
     assert seconds_left(10.0, {}, {}) is None
-    assert seconds_left(10.0, {"steps": 0}, {"steps": 60}, timeout=9.0) == 0.0
+    assert seconds_left(100.0, {"steps": 0}, {"steps": 60}, timeout=90.0) == 0.0
 
 
 def test_durations_and_rates_have_fitting_units():
