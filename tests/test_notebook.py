@@ -145,16 +145,18 @@ def is_finished(shown, budget):
     return steps(shown)[1] == budget and budget - MAX_STEPS < steps(shown)[0] <= budget
 
 
-def test_a_cell_shows_its_study_in_one_line(shown):
+def test_a_cell_shows_its_study_in_one_line_or_as_a_table(shown):
     line = r"Study\('digits', AdaptiveMutantUCB, \d+ of 20 steps, \d+ arms, best [\d.]+ \(arm \d+\)\)"
     assert re.fullmatch(line, shown["search"].result) and is_finished(shown["search"], 20)
+    assert "<b>Study</b> · digits · AdaptiveMutantUCB" in shown["search"].html
 
 
-def test_the_progress_of_a_search_is_one_line_that_is_replaced(shown):
+def test_the_progress_of_a_search_is_one_display_that_is_replaced(shown):
     for name in ("search", "more budget", "interrupted", "workers continued"):
         assert len(shown[name].displays) == 1, shown[name]
-    line = shown["search"].displays[0]["text/plain"]
-    assert re.fullmatch(r"digits: best [\d.]+ · \d+ arms · \d+/20 steps · [\d.]+ pulls/s", line)
+    plain, html = (shown["search"].displays[0][f"text/{kind}"] for kind in ("plain", "html"))
+    assert re.fullmatch(r"digits: \d+/20 steps · took \w+ · best [\d.]+ · \d+ arms · [\d.]+ pulls/(s|min)", plain)
+    assert html.startswith("<div") and re.search(r"<b>digits</b> .*\d+/20 steps · took .*best [\d.]+ · \w+ ago", html)
     assert shown["search"].stream == ""
 
 

@@ -112,7 +112,7 @@ def test_the_progress_line_has_no_escapes():
     with ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=5)) as study:
         study.name = f"[bold]{EVIL}"
         console = Console(file=StringIO(), force_terminal=True, width=200, color_system=None)
-        with Progress(study, True, 5, console):
+        with Progress(study, True, console=console):
             pass
     drawn = console.file.getvalue()
     assert f"[bold]{SHOWN}" in drawn

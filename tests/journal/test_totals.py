@@ -7,7 +7,8 @@ import pytest
 import manyarms as ma
 from manyarms.journal import Event
 from manyarms.journal.sql import SqlJournal
-from manyarms.journal.totals import StoredArm, arm_count, arms, best_arms, totals
+from manyarms.journal.storage import study_names, study_versions
+from manyarms.journal.totals import StoredArm, arm_count, arms, best_arms, steps_before, totals
 from manyarms.study.counts import Counts
 from manyarms.study.frames import arm_rows
 
@@ -55,6 +56,20 @@ def test_totals_are_what_counting_gives(stored):
         assert found.budgets == (60, 80, 100)
 
 
+def test_the_version_of_a_study_changes_when_it_is_written_and_only_then(stored):
+    before = study_versions(stored)
+    assert list(before) == study_names(stored) == ["study", "other"]
+    assert study_versions(stored) == before
+    with ma.Study(
+        ma.MutantUCB(SPACE, budget=100, max_steps=5, initial=6, seed=1), storage=stored, direction="minimize"
+    ) as study:
+        study.tell(study.ask(), 0.5)
+        told = study_versions(stored)
+        assert told["study"] != before["study"] and told["other"] == before["other"]
+        study._writer.snapshots.save_recommendation()
+    assert study_versions(stored)["study"] != told["study"]
+
+
 def test_arms_are_what_counting_gives_and_the_best_come_first(stored):
     with closing(SqlJournal(stored, "study", write=False)) as journal:
         counts = counted(journal)
@@ -96,7 +111,7 @@ def test_a_study_without_events_adds_up_to_nothing(url):
         journal.create({"direction": "maximize", "settings": {"budget": 7}})
         found = totals(journal)
         assert (found.arms, found.pulls, found.steps, found.seconds, found.reason, found.budgets) == (0, 0, 0, 0.0, None, (7,))
-        assert best_arms(journal) == []
+        assert best_arms(journal) == [] and steps_before(journal, 0, 1) is None
 
 
 @pytest.mark.parametrize("text", ["bad \x00 thing", "no file /data/\udcff.csv", 'it said ", "details": "x"'])

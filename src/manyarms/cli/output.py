@@ -19,7 +19,7 @@ _CONFIG_WIDTH = 28  # minimum width of the column "config", which wraps
 _Cells = dict[str, list[Text]]  # a table, by column
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: argparse._ActionsContainer) -> None:
     """Add the option `--json`."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from ..journal.storage import study_names
 from ..journal.totals import Totals, totals
 from .output import add_json, print_json, print_table
@@ -17,6 +18,7 @@ from .terminal import print_line
 if TYPE_CHECKING:
     from ..study import Study
 
+_EVERY = 2  # seconds between readings with --watch
 _FAILURE = "most frequent failure"
 _OPTIONAL = ("failed", "in flight", "retrained")
 
@@ -29,11 +31,26 @@ def add_command(commands: Any) -> None:
         description="Show the progress of the studies in a storage, one row for each study.",
     )
     add_study(status, "name of a study (default: all studies)")
-    add_json(status)
+    shown = status.add_mutually_exclusive_group()
+    add_json(shown)
+    shown.add_argument(
+        "--watch",
+        action="store_true",
+        help="show the progress again and again, until Ctrl-C; if the output is not a terminal, a line for each change",
+    )
+    status.add_argument(
+        "--every", metavar="TIME", help=f'with --watch: time between readings, such as "10s" (default: {_EVERY}s)'
+    )
     status.set_defaults(command=_status)
 
 
 def _status(options: argparse.Namespace) -> int:
+    if options.watch:
+        from .watch import watch  # here: it imports the live display of rich, which takes time
+
+        watch(options.storage, options.name, _seconds(options.every))
+    if options.every is not None:
+        raise ValueError("--every needs --watch")
     names = [options.name] if options.name is not None else study_names(options.storage)
     rows = []
     for name in names:
@@ -49,6 +66,13 @@ def _status(options: argparse.Namespace) -> int:
         if row[_FAILURE]:
             print_line(f"{row['study']}: {_FAILURE}: {row[_FAILURE]}", file=sys.stderr)
     return 0
+
+
+def _seconds(every: str | None) -> float:
+    """The time between readings: a number of seconds, or a string such as "10s"."""
+    if every is None:
+        return _EVERY
+    return checks.seconds("--every", f"{every}s" if every.replace(".", "", 1).isdecimal() else every)
 
 
 def print_result(study: Study) -> None:

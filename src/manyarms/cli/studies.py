@@ -70,11 +70,18 @@ def stored_journal(storage: str, name: str, check: bool = False) -> Iterator[Sql
         name: The name of the study.
         check: Compare all events with their checksums, regardless of their number.
     """
+    with unchecked_journal(storage, name) as journal:
+        if check or len(journal) <= _QUICK_CHECK:
+            journal.check()
+        yield journal
+
+
+@contextmanager
+def unchecked_journal(storage: str, name: str) -> Iterator[SqlJournal]:
+    """The same without comparing checksums, to read a study again and again while it is written."""
     with closing(SqlJournal(storage, name, write=False)) as journal:
         try:
             stored_header(journal)  # raises if the header is not valid
-            if check or len(journal) <= _QUICK_CHECK:
-                journal.check()
             yield journal
         except (ManyarmsError, BrokenPipeError):
             raise

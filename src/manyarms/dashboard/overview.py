@@ -108,14 +108,14 @@ class Overview:
     def _limits(self) -> dict[str, Any]:
         """The limits that are set: steps, seconds and cost."""
         with suppress(Exception):  # an untrusted header may say anything
-            limits = limits_of(self.header, self)
+            limits = limits_of(self.header, self.budget)
             if limits is not None:
                 return {name: json_values.number(value) for name, value in {"steps": limits.steps, **limits.as_json()}.items()}
         return {}
 
     def _remaining(self) -> dict[str, float]:
         with suppress(Exception):
-            return remaining(limits_of(self.header, self), self)
+            return remaining(limits_of(self.header, self.budget), self)
         return {}
 
     def _count(self, reader: StorageReader, stop: int) -> None:

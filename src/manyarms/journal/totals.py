@@ -102,6 +102,16 @@ def totals(journal: SqlJournal) -> Totals:
     )
 
 
+def steps_before(journal: SqlJournal, arm: int, stop: int) -> int | None:
+    """Steps that the study had spent when this arm reached this step, which are included; None if it never did."""
+    mine = _event.study == journal.study
+    reached = sa.and_(mine, _event.kind == "told", _event.arm == arm, _event.stop == stop)
+    number = sa.select(sa.func.min(_event.number)).where(reached).scalar_subquery()
+    ended = sa.and_(mine, _event.kind.in_(("told", "failed")), _event.number <= number)
+    steps = journal.select(sa.select(sa.func.sum(_event.stop - _event.start)).where(ended))[0][0]
+    return None if steps is None else int(steps)
+
+
 def arm_count(journal: SqlJournal) -> int:
     """The number of arms of a study."""
     query = sa.select(sa.func.count(sa.distinct(_event.arm))).where(_event.study == journal.study)
@@ -179,13 +189,23 @@ def _most_frequent_reason(journal: SqlJournal) -> str:
     """The most frequent reason of failures. Reasons are grouped by the database and decoded here, because not every
     database can read every JSON text.
     """
-    find = sa.func.strpos if journal.dialect == "postgresql" else sa.func.instr
-    end = find(_event.data, _DETAILS)  # without the traceback, which differs more often than the reason before it
-    data = sa.case((end > 0, sa.func.substr(_event.data, 1, end)), else_=_event.data)
+    data = data_without_details(journal)
     query = sa.select(data, sa.func.count(), sa.func.min(_event.number)).group_by(data)
     counts: Counter[str] = Counter()
     rows = journal.select(query.where(_event.study == journal.study, _event.kind == "failed"))
     for text, count, _ in sorted(rows, key=lambda row: row[2]):
-        whole = text if text is None or text.endswith("}") else f"{text}}}"
-        counts[json.loads(whole or "{}").get("reason", "")] += count
+        counts[data_of(text).get("reason", "")] += count
     return counts.most_common(1)[0][0]
+
+
+def data_without_details(journal: SqlJournal) -> sa.ColumnElement[Any]:
+    """The data of an event without the traceback, which is long and differs more often than the reason before it."""
+    find = sa.func.strpos if journal.dialect == "postgresql" else sa.func.instr
+    end = find(_event.data, _DETAILS)
+    return sa.case((end > 0, sa.func.substr(_event.data, 1, end)), else_=_event.data)
+
+
+def data_of(text: str | None) -> dict[str, Any]:
+    """The data in the text that `data_without_details` selects."""
+    whole = text if text is None or text.endswith("}") else f"{text}}}"
+    return json.loads(whole or "{}")  # type: ignore[no-any-return]

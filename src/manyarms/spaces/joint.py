@@ -105,6 +105,11 @@ class Joint:
     def __repr__(self) -> str:
         return f"Joint({self.spaces!r})"
 
+    def _repr_html_(self) -> str:
+        from .space_html import space_html  # imported here, because it imports this module
+
+        return space_html(self)
+
 
 def _config(name: str, inner: Any) -> dict[str, Any]:
     return {"algorithm": name, "config": inner}

@@ -135,6 +135,11 @@ class Space:
         firsts = f".first({', '.join(map(repr, self.firsts))})" if self.firsts else ""
         return f"Space({text}){firsts}"
 
+    def _repr_html_(self) -> str:
+        from .space_html import space_html  # imported here, because it imports this module
+
+        return space_html(self)
+
 
 def _parameter(name: str, value: Any) -> Parameter:
     if isinstance(value, (Float, Int, Choice, Constant, Space)):

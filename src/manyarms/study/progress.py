@@ -1,34 +1,53 @@
-"""A live line that shows the progress of a search, in a terminal or in a notebook."""
+"""A live display of the progress of a search, in a terminal or in a notebook."""
 
 from __future__ import annotations
 
+import threading
 import time
-from datetime import timedelta
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..safe_text import safe_text
+from ..core import Pull
+from .progress_report import MOST_TRAINING, BestFound, InFlight, Report, seconds_left
+from .summary import Best, best_so_far, spent_of
 
 if TYPE_CHECKING:
     from .view import StudyView
 
 _EVERY = 0.25  # seconds between updates, because finding the best arm takes time
+_NOTEBOOK_EVERY = 1.0  # seconds between updates of a notebook while no pull ends
 
 
 class Progress:
-    """Shows the best reward, arms, steps spent of the total, pulls per second and the time left.
+    """Shows the best arm and when it was found, the budget, what is training, failures, the pace and the time left.
+
+    The search only looks for the best arm now and then. A thread draws the rest, so that it does not wait for the terminal,
+    and times are current while pulls take long.
 
     Args:
         study: The study.
         shown: Whether to show anything.
-        total: Budget in steps; None means no limit.
+        timeout: Seconds after which the search ends; None means no limit.
         console: Where to write; standard error by default.
+        clock: Returns the time in seconds, from any start.
     """
 
-    def __init__(self, study: StudyView, shown: bool, total: int | None, console: Any = None) -> None:
-        self._study, self._shown, self._total, self._console = study, shown, total, console
-        self._bar: Any = None
-        self._notebook: Any = None
+    def __init__(
+        self,
+        study: StudyView,
+        shown: bool,
+        timeout: float | None = None,
+        console: Any = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._study, self._shown, self._timeout, self._console, self._clock = study, shown, timeout, console, clock
+        self._live: Any = None
+        self._notebook: _NotebookDisplay | None = None
         self._next = 0.0
+        self._best: Best | None = None
+        self._found: tuple[int, float] | None = None  # steps and time when the best arm was found; None if before this run
+        self._ended: float | None = None
 
     def __enter__(self) -> Progress:
         if not self._shown:
@@ -36,75 +55,136 @@ class Progress:
         from rich.console import Console  # imported here because it is slow to import
 
         console = self._console or Console(stderr=True)
-        counts = self._study.counts
-        self._began, self._steps_before, self._pulls_before = time.monotonic(), counts.steps, counts.pulls + counts.failures
+        if console.is_jupyter or console.is_terminal:
+            self._begin()
         if console.is_jupyter:
-            self._open_in_notebook()
+            self._notebook = _NotebookDisplay(self.report)
         elif console.is_terminal:
-            self._open_on_terminal(console)
+            self._live = _terminal_display(self.report, console)
         return self
 
-    def _open_in_notebook(self) -> None:
-        """Write to a notebook without rich, whose live display needs ipywidgets and shows warnings if they are missing."""
-        from IPython.display import display
-
-        self._notebook = display(_plain(""), raw=True, display_id=True)
-
-    def _open_on_terminal(self, console: Any) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-        columns = [TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[line]}")]
-        clock = [TimeElapsedColumn()] if self._total is None else [TimeRemainingColumn(compact=True), TextColumn("left")]
-        self._bar = Progress(*columns, *clock, console=console)
-        self._bar.start()
-        name = safe_text(self._study.name).replace("[", r"\[")
-        self._task = self._bar.add_task(name, total=self._total, completed=self._study.counts.steps, line="")
+    def _begin(self) -> None:
+        counts = self._study.counts
+        self._began, self._limits = self._clock(), self._study.limits
+        self._spent_before = {name: done for name, (done, _) in spent_of(self._limits, counts).items()}
+        self._pulls_before = counts.pulls + counts.failures
+        self._best = best_so_far(self._study)
+        self._last = self._report()
 
     @property
     def is_live(self) -> bool:
-        """Whether a live line is shown, in a terminal or in a notebook."""
-        return self._bar is not None or self._notebook is not None
+        """Whether a live display is shown, in a terminal or in a notebook."""
+        return self._live is not None or self._notebook is not None
 
-    def update(self, final: bool = False) -> None:
-        """Update the line, unless it was updated a moment ago."""
-        now = time.monotonic()
-        if not self.is_live or (now < self._next and not final):
+    def update(self) -> None:
+        """Look for the best arm, unless that was done a moment ago."""
+        if not self.is_live or (now := self._clock()) < self._next:
             return
         self._next = now + _EVERY
-        seconds, steps = now - self._began, self._study.counts.steps
-        line = self._line(seconds)
-        if self._bar is not None:
-            self._bar.update(self._task, completed=steps, line=line)
-        else:
-            remaining = None if self._total is None or final else self._total - steps
-            left = time_left(seconds, steps - self._steps_before, remaining)
-            self._notebook.update(_plain(f"{safe_text(self._study.name)}: {line}{left}"), raw=True)
+        self._note_best(now)
+        if self._notebook is not None:
+            self._notebook.show()
 
-    def _line(self, seconds: float) -> str:
-        counts = self._study.counts
-        rate = (counts.pulls + counts.failures - self._pulls_before) / max(seconds, 1e-9)
-        best = f"best {self._study.best_reward:.5g}" if counts.pulls else "no reward yet"
-        steps = f"{counts.steps}/{self._total} steps" if self._total is not None else f"{counts.steps} steps"
-        failed = f" · {counts.failures} failed" if counts.failures else ""
-        return f"{best} · {len(counts.arms)} arms · {steps} · {rate:.1f} pulls/s{failed}"
+    def _note_best(self, now: float) -> None:
+        before, best = self._best, best_so_far(self._study)
+        if best is not None and (before is None or is_other(before, best)):
+            self._found = self._study.counts.steps, now
+        self._best = best
+
+    def report(self) -> Report:
+        """How far the search is now. It can be called from any thread."""
+        with suppress(RuntimeError):  # the search changed a dict while it was read
+            self._last = self._report()
+        return self._last
+
+    def _report(self) -> Report:
+        counts, now = self._study.counts, self._clock()
+        elapsed, limits, failures = now - self._began, spent_of(self._limits, counts), counts.failures
+        running = list(counts.in_flight.values()) if self._ended is None else []
+        spent = {name: done - self._spent_before[name] for name, (done, _) in limits.items()}
+        remaining = {name: max(0.0, total - done) for name, (done, total) in limits.items()}
+        return Report(
+            name=self._study.name,
+            steps=counts.steps,
+            limits=limits,
+            arms=len(counts.arms),
+            best=self._best_found(now),
+            training=[_training(flight.pull) for flight in running[:MOST_TRAINING]],
+            in_flight=len(running),
+            failures=failures,
+            reason=counts.reasons.most_common(1)[0][0] if failures else None,
+            pulls_per_second=(counts.pulls + failures - self._pulls_before) / max(elapsed, 1e-9),
+            seconds_left=seconds_left(elapsed, spent, remaining, self._timeout),
+            took=None if self._ended is None else self._ended - self._began,
+        )
+
+    def _best_found(self, now: float) -> BestFound | None:
+        if self._best is None:
+            return None
+        best, (after, at) = self._best.found, self._found or (None, None)
+        return BestFound(self._best.label, best.reward, best.arm, best.step, after, None if at is None else now - at)
 
     def __exit__(self, *error: object) -> None:
-        self.update(final=True)
-        if self._bar is not None:
-            self._bar.stop()
+        if not self.is_live:
+            return
+        self._ended = self._clock()
+        self._note_best(self._ended)
+        if self._live is not None:
+            self._live.stop()
+        if self._notebook is not None:
+            self._notebook.stop()
 
 
-def time_left(seconds: float, done: int, remaining: int | None) -> str:
-    """Time that the remaining steps will take at the pace so far; empty if that is unknown or nothing remains.
+def _training(pull: Pull) -> InFlight:
+    return InFlight(pull.arm.id, pull.start, pull.stop)
 
-    >>> time_left(10.0, 5, 60)
-    ' · 0:02:00 left'
+
+def is_other(before: Best, now: Best) -> bool:
+    """Whether the best arm is another one, or got a better reward. A mean changes with every pull, which is no news."""
+    one, two = before.found, now.found
+    return one.arm != two.arm or (one.reward != two.reward and not two.by_mean)
+
+
+def _terminal_display(report: Callable[[], Report], console: Any) -> Any:
+    from rich.live import Live
+
+    from .progress_display import ReportDisplay
+
+    live = Live(ReportDisplay(report), console=console, refresh_per_second=1 / _EVERY)
+    live.start(refresh=True)
+    return live
+
+
+class _NotebookDisplay:
+    """A display that is replaced, in the output of a cell.
+
+    It does not use rich, whose live display needs ipywidgets and shows warnings if they are missing.
     """
-    if not done or remaining is None or remaining <= 0:
-        return ""
-    return f" · {timedelta(seconds=round(seconds * remaining / done))} left"
 
+    def __init__(self, report: Callable[[], Report]) -> None:
+        from IPython.display import display
 
-def _plain(text: str) -> dict[str, str]:
-    """Plain text in the format that notebooks display."""
-    return {"text/plain": text}
+        self._report, self._lock, self._stopped = report, threading.Lock(), threading.Event()
+        self._handle = display(self._data(), raw=True, display_id=True)
+        self._thread = threading.Thread(target=self._keep_current, name="manyarms-progress", daemon=True)
+        self._thread.start()
+
+    def _data(self) -> dict[str, str]:
+        from .progress_display import notebook_data
+
+        return notebook_data(self._report())
+
+    def show(self) -> None:
+        """Show the newest report."""
+        with self._lock:
+            self._handle.update(self._data(), raw=True)
+
+    def _keep_current(self) -> None:
+        while not self._stopped.wait(_NOTEBOOK_EVERY):
+            self.show()
+
+    def stop(self) -> None:
+        """Show the newest report for the last time."""
+        self._stopped.set()
+        self._thread.join()
+        self.show()

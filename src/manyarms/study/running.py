@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ..core import Outcome
-from ..runners import Abandoning, ProcessRunner, PullsAbandoned
+from ..runners import Abandoning, ProcessRunner, PullsAbandoned, SimulatedRunner
 from ..runners.engines import EngineRunner, PublishingRunner
 from ..runners.execute import Function
 from ..runners.loop import run
@@ -74,7 +74,7 @@ class Run:
             runner.close()
 
     def update(self, outcomes: list[Outcome]) -> None:
-        """Log these outcomes, call the callbacks with them, and update the live line."""
+        """Log these outcomes, call the callbacks with them, and update the live display."""
         if self._log is not None:
             self._log.update(outcomes)
         for outcome in outcomes:
@@ -83,12 +83,16 @@ class Run:
         if self._progress is not None:
             self._progress.update()
 
+    def _timeout(self) -> float | None:
+        """Seconds after which the search ends, for the progress display; None if they are simulated."""
+        return None if isinstance(self._arguments.runner, SimulatedRunner) else self._arguments.limit
+
     @contextmanager
     def _showing(self) -> Iterator[None]:
         study, verbose = self._study, self._arguments.verbose
         try:
             with (
-                Progress(study, verbose > 0, study.budget) as self._progress,
+                Progress(study, verbose > 0, self._timeout()) as self._progress,
                 SearchLog(study, shown_level(verbose, self._progress.is_live)) as self._log,
             ):
                 yield

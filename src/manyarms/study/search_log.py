@@ -1,4 +1,4 @@
-"""The log of a search: through `logging`, and on standard error if there is no terminal for the live line."""
+"""The log of a search: through `logging`, and on standard error if there is no terminal for the live display."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class _Screen(logging.StreamHandler[TextIO]):
         self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.stream: Any = sys.stderr  # `rich` replaces it, to print above the live line
+        self.stream: Any = sys.stderr  # `rich` replaces it, to print above the live display
         super().emit(record)
 
 
@@ -200,7 +200,7 @@ def shown_level(verbose: int, is_live: bool) -> int | None:
 
     Args:
         verbose: 0, 1 or 2, as given to `optimize`.
-        is_live: Whether there is a live line, which shows everything except single pulls.
+        is_live: Whether there is a live display, which shows everything except single pulls.
     """
     if verbose == 2:
         return logging.DEBUG

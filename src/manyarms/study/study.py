@@ -183,8 +183,8 @@ class Study(StudyView):
                 worker processes.
             deterministic: Whether the same seed gives the same result regardless of the timing of the workers. Workers may then
                 have to wait.
-            verbose: What is shown. 0: nothing. 1: a live line in a terminal, or log lines if standard error is not a terminal.
-                2: also a line for each pull. The log always goes to Python's logger "manyarms".
+            verbose: What is shown. 0: nothing. 1: a live display in a terminal or notebook, otherwise log lines on
+                standard error. 2: also a line for each pull. The log always goes to Python's logger "manyarms".
             progress: False is an older way to write `verbose=0`.
             resources: What each pull needs. {"gpu": 1} gives each worker its own device, {"cpu": 2} two threads. A cluster
                 reserves its own resources.

@@ -25,6 +25,7 @@ from .counts import Counts
 from .header import restored_strategy
 from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
+from .study_html import study_html
 from .summary import limits_of, remaining, summary
 from .write_access import reading
 
@@ -66,6 +67,9 @@ class StudyView:
     def __repr__(self) -> str:
         return summary(self)
 
+    def _repr_html_(self) -> str:
+        return study_html(self)
+
     @property
     def is_closed(self) -> bool:
         """Whether the study was closed."""
@@ -75,6 +79,12 @@ class StudyView:
     def knows_best(self) -> bool:
         """Whether the best arm is known without replaying the journal."""
         return self._state is not None or self._stored_recommendation() is not None
+
+    def known_recommendation(self) -> Recommendation | None:
+        """The recommendation, if it is known without replaying the journal."""
+        if not self.counts.pulls:
+            return None
+        return self._stored_recommendation() if self._state is None else recommend(self._state.strategy, self.counts)
 
     @property
     def max_steps(self) -> int | None:
@@ -155,7 +165,7 @@ class StudyView:
     @property
     def limits(self) -> Budget | None:
         """The newest budget of the study, in steps, seconds and cost; None if it has no limit."""
-        return limits_of(self.header, self.counts)
+        return limits_of(self.header, self.counts.budget)
 
     @property
     def remaining(self) -> dict[str, float]:

@@ -193,7 +193,7 @@ class StudyWriter:
 
     def set_budget(self, steps: int | None, limits: Budget | None) -> None:
         """Record new totals, unless the study already has them."""
-        known, before = self._state.extended, limits_of(self._header, self._counts)
+        known, before = self._state.extended, limits_of(self._header, self._counts.budget)
         newest = {} if before is None else before.as_json()
         given = {} if limits is None else limits.as_json()
         if (known is not None and known.ledger.budget != steps) or newest != given:
@@ -300,7 +300,7 @@ class StudyWriter:
         flights = counts.in_flight
         self._started = {arm: p for arm, p in self._started.items() if arm in flights and flights[arm].pull is p}
         if counts.budget != budget:
-            newest = limits_of(self._header, counts)
+            newest = limits_of(self._header, counts.budget)
             self.limits = None if newest is None else newest.beyond_steps()
         self.snapshots.restart()
 

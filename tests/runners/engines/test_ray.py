@@ -1,4 +1,9 @@
+import contextlib
 import os
+import socket
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -12,11 +17,6 @@ from tests.support.waiting import wait_until
 engine = pytest.importorskip("manyarms.runners.engines.ray", reason="Ray is not installed")
 
 
-@pytest.fixture(autouse=True)
-def connected(ray_cluster):
-    """All tests use the cluster of the test run."""
-
-
 def search(runner, budget, stop=None):
     def train(pull):  # not at the top level, where a worker would import this module, and with it Ray
         time.sleep(0.02)
@@ -28,6 +28,7 @@ def search(runner, budget, stop=None):
     return study.counts.steps
 
 
+@pytest.mark.usefixtures("ray_cluster")
 def test_searches_that_use_the_whole_cluster_take_turns(monkeypatch):
     monkeypatch.setattr(engine, "_TURN", 2.0)
     over, first = threading.Event(), engine.RayRunner()
@@ -41,6 +42,7 @@ def test_searches_that_use_the_whole_cluster_take_turns(monkeypatch):
         endless.join()
 
 
+@pytest.mark.usefixtures("ray_cluster")
 def test_a_worker_that_is_given_back_loses_no_pull(monkeypatch):
     monkeypatch.setattr(engine, "_TURN", 1.0)
     monkeypatch.setattr(engine, "_LOOK", 0.1)
@@ -49,6 +51,18 @@ def test_a_worker_that_is_given_back_loses_no_pull(monkeypatch):
     assert int(next(runner._names)) > 3  # workers were replaced
 
 
+@pytest.mark.usefixtures("ray_cluster")
+def test_the_size_of_the_cluster_is_known_before_its_workers_are_ready():
+    runner = engine.RayRunner()
+    runner.start(len)
+    try:
+        assert not runner._members
+        assert runner.workers == 3  # a deterministic search uses this number until it ends
+    finally:
+        runner.close()
+
+
+@pytest.mark.usefixtures("ray_cluster")
 def test_no_process_is_left_when_a_search_ends(tmp_path):
     def noted(pull):
         Path(tmp_path, str(os.getpid())).touch()
@@ -62,6 +76,7 @@ def test_no_process_is_left_when_a_search_ends(tmp_path):
     assert wait_until(lambda: not any(psutil.pid_exists(pid) for pid in pids))
 
 
+@pytest.mark.usefixtures("ray_cluster")
 def test_a_search_that_waits_for_a_worker_says_so(monkeypatch, caplog):
     monkeypatch.setattr(engine, "_PATIENCE", 0.5)
     monkeypatch.setattr(engine, "_LOOK", 0.1)
@@ -80,6 +95,7 @@ def test_a_search_that_waits_for_a_worker_says_so(monkeypatch, caplog):
     second.join()  # the first search has given its workers back
 
 
+@pytest.mark.usefixtures("ray_cluster")
 def test_a_worker_that_never_starts_is_an_error(monkeypatch):
     class Broken:
         def __init__(self, setup):
@@ -92,3 +108,46 @@ def test_a_worker_that_never_starts_is_an_error(monkeypatch):
     monkeypatch.setattr(engine, "_LOOK", 0.1)
     with pytest.raises(ma.WorkerError, match="(?s)Ray workers cannot be started.*no such device"):
         search(engine.RayRunner(workers=1), 3)
+
+
+@pytest.mark.slow
+def test_a_remote_cluster_is_used_through_ray_client(tmp_path):
+    pytest.importorskip("grpc", reason="Ray Client is not installed")
+    port, client_port = free_port(), free_port()
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}  # set by other tests
+    environment = inherited | {"RAY_AUTH_MODE": "disabled"}
+    # A temporary directory of its own, or else other tests would find this cluster. Its path must be short.
+    with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True) as home:
+        options = (
+            f"--port {port} --ray-client-server-port {client_port} --num-cpus 2 --include-dashboard false --temp-dir {home}"
+        )
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", *options.split()]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as head:
+            try:
+                assert wait_until(lambda: answers(client_port))
+                script = tmp_path / "search.py"
+                script.write_text(REMOTE.format(port=client_port))
+                ended = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
+                assert "pulls=40, failures=0" in ended.stdout, ended.stderr
+            finally:
+                for process in [*psutil.Process(head.pid).children(recursive=True), head]:
+                    process.kill()
+
+
+REMOTE = """
+import manyarms as ma
+study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=40, seed=0))
+study.optimize(lambda pull: pull["x"], runner="ray://127.0.0.1:{port}", progress=False)
+print(study.counts)
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False

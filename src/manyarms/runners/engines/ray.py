@@ -93,7 +93,8 @@ class RayRunner:
 
     @property
     def workers(self) -> int:
-        return in_flight(self._slots.total, self._limit, self._slots.depth)
+        slots = self._slots.total or self._room  # before the first worker is ready, as many as there should be
+        return in_flight(slots, self._limit, self._slots.depth)
 
     def __repr__(self) -> str:
         return f"RayRunner({self._address or 'ray'}, workers={'all' if self._limit is None else self._limit})"

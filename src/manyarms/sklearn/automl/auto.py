@@ -16,6 +16,8 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 
 from ... import checks
 from ...errors import ManyarmsWarning
+from ...notebook_html import html_or_nothing
+from .auto_html import auto_html
 from .auto_study import AutoStudy
 from .column_kinds import as_table, check_useful, kinds_of
 from .ensemble import average, probabilities
@@ -140,6 +142,10 @@ class Auto(BaseEstimator):  # type: ignore[misc]
                 "as input"
             )
         return table
+
+    def _html_repr(self) -> str:
+        """The diagram of scikit-learn and, once fitted, what the search found."""
+        return str(super()._html_repr()) + html_or_nothing(auto_html, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

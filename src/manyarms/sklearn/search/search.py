@@ -27,6 +27,7 @@ from ...budget import Budget
 from ...checkpoints import Checkpoints
 from ...errors import NoResult
 from ...journal import Journal
+from ...notebook_html import html_or_nothing
 from ...runners.pull_limit import PullLimit
 from ...study.arguments import check_remaining
 from ...study.study import Study
@@ -38,6 +39,7 @@ from .delegation import DelegatedMethods, estimators_of
 from .failures import FirstError, FitsFailed, warn_about_failures
 from .origin import check_same_origin, origin_of
 from .parameters import SearchSpace, search_space
+from .search_html import search_html
 from .strategy import default_budget, search_strategy
 
 _SHARED = (
@@ -350,6 +352,10 @@ class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
 
     def _sk_visual_block_(self) -> Any:
         return super(BanditSearchCV, self._with_first())._sk_visual_block_()
+
+    def _html_repr(self) -> str:
+        """The diagram of scikit-learn and, once fitted, what the search found."""
+        return str(super()._html_repr()) + html_or_nothing(search_html, self)
 
 
 def _route(name: str) -> str:
