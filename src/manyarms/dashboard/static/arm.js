@@ -8,7 +8,10 @@ import { badge, fact } from "./parts.js";
 export class ArmPanel {
   constructor(root) {
     this.root = root;
-    this.plot = el("div", { class: "plot small", role: "img", "aria-label": "Learning curve", "data-own": true, "data-key": "plot" });
+    this.plot = el(
+      "div",
+      { class: "plot small", role: "img", "aria-label": "Learning curve", "data-own": true, "data-key": "plot" },
+    );
     root.addEventListener("click", (event) => {
       if (event.target.closest("[data-do=close]")) this.leave();
     });
@@ -61,14 +64,23 @@ export class ArmPanel {
       this.missing = problem.message;
     }
     this.draw();
-    if (this.data?.curve.steps.length || this.data?.curve.point_steps.length) await draw(this.plot, curve(this.data.curve));
+    if (this.data?.curve.steps.length || this.data?.curve.point_steps.length) await draw(
+      this.plot,
+      curve(this.data.curve),
+    );
   }
 
   draw() {
     const data = this.data;
     show(
       this.root,
-      el("header", { "data-key": "header" }, el("h2", { id: "panel-title" }, `Arm ${this.arm}`), data ? badge(data.status) : null, el("button", { type: "button", "data-do": "close", "aria-label": "Close the arm" }, "Close")),
+      el(
+        "header",
+        { "data-key": "header" },
+        el("h2", { id: "panel-title" }, `Arm ${this.arm}`),
+        data ? badge(data.status) : null,
+        el("button", { type: "button", "data-do": "close", "aria-label": "Close the arm" }, "Close"),
+      ),
       data ? this.content(data) : el("p", { class: "quiet", "data-key": "loading" }, this.missing ?? "Loading"),
     );
   }
@@ -86,8 +98,16 @@ export class ArmPanel {
         fact("Training time", format.duration(data.seconds)),
         fact("Checkpoint", format.bytes(data.checkpoint_bytes)),
       ),
-      part("curve", "Learning curve", data.curve.steps.length ? this.holder() : el("p", { class: "quiet" }, "No reward yet.")),
-      part("config", data.parents.length ? `Config, compared with arm ${data.parents[0]}` : "Config", this.config(data)),
+      part(
+        "curve",
+        "Learning curve",
+        data.curve.steps.length ? this.holder() : el("p", { class: "quiet" }, "No reward yet."),
+      ),
+      part(
+        "config",
+        data.parents.length ? `Config, compared with arm ${data.parents[0]}` : "Config",
+        this.config(data),
+      ),
       part("lineage", "Lineage", this.lineage(data)),
       failures.length ? part("failures", "Failures", failures.slice(-5).map((pull) => this.failure(pull))) : null,
       part("pulls", `Pulls (${format.number(data.pulls_total)})`, this.pulls(data)),
@@ -110,15 +130,28 @@ export class ArmPanel {
         hasParent ? el("td", { class: value.changed ? null : "quiet" }, before) : null,
       );
     });
-    const head = el("tr", {}, el("th", { scope: "col" }, "Name"), el("th", { scope: "col" }, "Value"), hasParent ? el("th", { scope: "col" }, "Parent") : null);
+    const head = el(
+      "tr",
+      {},
+      el("th", { scope: "col" }, "Name"),
+      el("th", { scope: "col" }, "Value"),
+      hasParent ? el("th", { scope: "col" }, "Parent") : null,
+    );
     return [
-      rows.length ? el("div", { class: "scroll low", tabindex: 0, role: "region", "aria-label": "Config" }, el("table", {}, el("thead", {}, head), el("tbody", {}, rows))) : el("p", { class: "quiet" }, "The config is empty."),
+      rows.length ? el(
+        "div",
+        { class: "scroll low", tabindex: 0, role: "region", "aria-label": "Config" },
+        el("table", {}, el("thead", {}, head), el("tbody", {}, rows)),
+      ) : el("p", { class: "quiet" }, "The config is empty."),
       el("details", {}, el("summary", {}, "As JSON"), el("pre", { tabindex: 0 }, data.config)),
     ];
   }
 
   lineage(data) {
-    const links = (arms) => arms.flatMap((arm, place) => [place ? ", " : null, el("a", { href: `#/study/${this.study}/arms/${arm}` }, `arm ${arm}`)]);
+    const links = (arms) => arms.flatMap((arm, place) => [
+      place ? ", " : null,
+      el("a", { href: `#/study/${this.study}/arms/${arm}` }, `arm ${arm}`),
+    ]);
     const more = data.children_total - data.children.length;
     return el(
       "dl",
@@ -126,7 +159,12 @@ export class ArmPanel {
       el("dt", {}, "Parents"),
       el("dd", {}, data.parents.length ? links(data.parents) : "none: a new arm"),
       el("dt", {}, "Children"),
-      el("dd", {}, data.children.length ? links(data.children) : "none", more > 0 ? ` and ${format.number(more)} more` : null),
+      el(
+        "dd",
+        {},
+        data.children.length ? links(data.children) : "none",
+        more > 0 ? ` and ${format.number(more)} more` : null,
+      ),
     );
   }
 
@@ -135,7 +173,11 @@ export class ArmPanel {
       "div",
       { class: "failure", "data-key": `${pull.start}-${pull.stop}` },
       el("p", { class: "reason" }, pull.reason || "(no reason)"),
-      el("p", { class: "quiet" }, `Step ${format.number(pull.start)} to ${format.number(pull.stop)}, ${format.duration(pull.seconds)}`),
+      el(
+        "p",
+        { class: "quiet" },
+        `Step ${format.number(pull.start)} to ${format.number(pull.stop)}, ${format.duration(pull.seconds)}`,
+      ),
       pull.details ? el("details", {}, el("summary", {}, "Traceback"), el("pre", { tabindex: 0 }, pull.details)) : null,
     );
   }
@@ -152,13 +194,26 @@ export class ArmPanel {
         el("td", { class: "number" }, format.number(pull.reward)),
         el("td", { class: "number" }, format.duration(pull.seconds)),
         metrics.map((name) => el("td", { class: "number" }, format.value(pull.metrics?.[name]))),
-        el("td", { class: "quiet" }, Object.entries(pull.notes ?? {}).map(([name, value]) => `${name}: ${format.value(value)}`).join(", ")),
+        el(
+          "td",
+          { class: "quiet" },
+          Object.entries(pull.notes ?? {}).map(([name, value]) => `${name}: ${format.value(value)}`).join(", "),
+        ),
       ),
     );
     const less = data.pulls_total - data.pull_rows.length;
     return [
       less > 0 ? el("p", { class: "quiet" }, `The last ${data.pull_rows.length} pulls.`) : null,
-      el("div", { class: "scroll low", tabindex: 0, role: "region", "aria-label": "Pulls" }, el("table", {}, el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))), el("tbody", {}, rows))),
+      el(
+        "div",
+        { class: "scroll low", tabindex: 0, role: "region", "aria-label": "Pulls" },
+        el(
+          "table",
+          {},
+          el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
+          el("tbody", {}, rows),
+        ),
+      ),
     ];
   }
 }
@@ -171,9 +226,29 @@ function part(key, title, ...content) {
 function curve(points) {
   const data = [];
   if (points.point_steps.length) {
-    data.push({ x: points.point_steps, y: points.point_rewards, mode: "lines", name: "reported", line: { color: "#56b4e9", width: 1.5 }, hovertemplate: "step %{x}: %{y:.6g}<extra></extra>" });
+    data.push({
+      x: points.point_steps,
+      y: points.point_rewards,
+      mode: "lines",
+      name: "reported",
+      line: { color: "#56b4e9", width: 1.5 },
+      hovertemplate: "step %{x}: %{y:.6g}<extra></extra>",
+    });
   }
-  data.push({ x: points.steps, y: points.rewards, mode: "lines+markers", name: "reward", line: { color: "#0072b2", width: 2 }, hovertemplate: "step %{x}: %{y:.6g}<extra></extra>" });
-  const layout = { height: 180, margin: { l: 44, r: 8, t: 8, b: 34 }, showlegend: false, xaxis: { title: { text: "step" }, rangemode: "tozero" }, yaxis: {} };
+  data.push({
+    x: points.steps,
+    y: points.rewards,
+    mode: "lines+markers",
+    name: "reward",
+    line: { color: "#0072b2", width: 2 },
+    hovertemplate: "step %{x}: %{y:.6g}<extra></extra>",
+  });
+  const layout = {
+    height: 180,
+    margin: { l: 44, r: 8, t: 8, b: 34 },
+    showlegend: false,
+    xaxis: { title: { text: "step" }, rangemode: "tozero" },
+    yaxis: {},
+  };
   return { data, layout };
 }

@@ -17,14 +17,18 @@ export class ArmsTab {
     this.query = { sort: "best_reward", order: "desc", text: "", status: "", offset: 0 };
     this.key = `manyarms-columns-${study}`;
     this.chosen = stored(this.key);
-    this.listeners = { click: (event) => this.click(event), input: (event) => this.input(event), change: (event) => this.change(event) };
+    this.listeners = {
+      click: (event) => this.click(event),
+      input: (event) => this.input(event),
+      change: (event) => this.change(event),
+    };
     for (const [name, listener] of Object.entries(this.listeners)) root.addEventListener(name, listener);
   }
 
   async refresh(study) {
-    if (study && !this.study_) {
-      this.study_ = study;
-      this.query.order = study.direction === "minimize" ? "asc" : "desc";
+    if (study && !this.direction) {
+      this.direction = study.direction;
+      this.query.order = this.direction === "minimize" ? "asc" : "desc";
     }
     this.request?.abort();
     this.request = new AbortController();
@@ -60,20 +64,46 @@ export class ArmsTab {
       this.root,
       el("h2", { class: "unseen", "data-key": "title" }, "Arms"),
       reading(answer),
-      el("div", { class: "tools", "data-key": "tools" }, this.search(), this.statuses(), this.columns(answer.columns), this.pages(answer)),
+      el(
+        "div",
+        { class: "tools", "data-key": "tools" },
+        this.search(),
+        this.statuses(),
+        this.columns(answer.columns),
+        this.pages(answer),
+      ),
       answer.rows.length
-        ? el("div", { class: "scroll", role: "region", "aria-label": "Arms", tabindex: 0, "data-key": "scroll" }, this.table(answer))
-        : el("div", { class: "empty", "data-key": "empty" }, el("h3", {}, isFiltered ? "No arm matches" : "No arms yet"), isFiltered ? el("button", { type: "button", "data-do": "clear" }, "Clear filters") : null),
+        ? el(
+          "div",
+          { class: "scroll", role: "region", "aria-label": "Arms", tabindex: 0, "data-key": "scroll" },
+          this.table(answer),
+        )
+        : el(
+          "div",
+          { class: "empty", "data-key": "empty" },
+          el("h3", {}, isFiltered ? "No arm matches" : "No arms yet"),
+          isFiltered ? el("button", { type: "button", "data-do": "clear" }, "Clear filters") : null,
+        ),
     );
   }
 
   search() {
-    return el("label", { class: "field grow" }, el("span", { class: "unseen" }, "Filter by config or arm"), el("input", { id: "arm-filter", type: "search", placeholder: "Filter by config or arm" }));
+    return el(
+      "label",
+      { class: "field grow" },
+      el("span", { class: "unseen" }, "Filter by config or arm"),
+      el("input", { id: "arm-filter", type: "search", placeholder: "Filter by config or arm" }),
+    );
   }
 
   statuses() {
     const options = STATUSES.map((status) => el("option", { value: status }, status));
-    return el("label", { class: "field" }, el("span", { class: "unseen" }, "Status"), el("select", { id: "arm-status" }, el("option", { value: "" }, "all statuses"), options));
+    return el(
+      "label",
+      { class: "field" },
+      el("span", { class: "unseen" }, "Status"),
+      el("select", { id: "arm-status" }, el("option", { value: "" }, "all statuses"), options),
+    );
   }
 
   columns(columns) {
@@ -81,17 +111,40 @@ export class ArmsTab {
     const boxes = columns.filter((column) => column.name !== "arm").map((column) => {
       const box = el("input", { type: "checkbox", "data-column": column.name });
       box.checked = shown.includes(column.name);
-      return el("label", { "data-key": column.name }, box, el("span", {}, column.group === "arm" ? column.title : `${column.title} (${column.group})`));
+      return el(
+        "label",
+        { "data-key": column.name },
+        box,
+        el("span", {}, column.group === "arm" ? column.title : `${column.title} (${column.group})`),
+      );
     });
-    return el("details", { class: "choice", "data-key": "columns" }, el("summary", {}, "Columns"), el("div", { class: "menu" }, boxes));
+    return el(
+      "details",
+      { class: "choice", "data-key": "columns" },
+      el("summary", {}, "Columns"),
+      el("div", { class: "menu" }, boxes),
+    );
   }
 
   pages(answer) {
     const { offset, matching, total } = answer;
     const last = Math.max(0, Math.floor((matching - 1) / PAGE) * PAGE);
     const of = matching === total ? format.number(total) : `${format.number(matching)} (${format.number(total)} in total)`;
-    const text = matching ? `${format.number(offset + 1)}–${format.number(Math.min(offset + PAGE, matching))} of ${of}` : "0 arms";
-    const button = (title, sign, to, off) => el("button", { type: "button", "data-do": "page", "data-to": to, "aria-label": title, title, "aria-disabled": off ? "true" : null, "data-key": title }, sign);
+    const shown = `${format.number(offset + 1)}–${format.number(Math.min(offset + PAGE, matching))}`;
+    const text = matching ? `${shown} of ${of}` : "0 arms";
+    const button = (title, sign, to, off) => el(
+      "button",
+      {
+        type: "button",
+        "data-do": "page",
+        "data-to": to,
+        "aria-label": title,
+        title,
+        "aria-disabled": off ? "true" : null,
+        "data-key": title,
+      },
+      sign,
+    );
     return el(
       "div",
       { class: "pages", "data-key": "pages" },
@@ -105,10 +158,15 @@ export class ArmsTab {
 
   table(answer) {
     const titles = new Map(answer.columns.map((column) => [column.name, column]));
-    const isNumber = this.asked.map((name, place) => name !== "arm" && answer.rows.some((row) => typeof row.cells[place] === "number"));
-    const kind = (place) => (isNumber[place] ? "number" : null);
+    const hasNumbers = (place) => answer.rows.some((row) => typeof row.cells[place] === "number");
+    const kinds = this.asked.map((name, place) => (name !== "arm" && hasNumbers(place) ? "number" : null));
+    const kind = (place) => kinds[place];
     const head = this.asked.map((name, place) => this.header(titles.get(name) ?? { name, title: name }, kind(place)));
-    const rows = answer.rows.map((row) => el("tr", { "data-key": row.arm, "data-arm": row.arm }, row.cells.map((cell, place) => el("td", { class: kind(place) }, this.content(this.asked[place], cell)))));
+    const rows = answer.rows.map((row) => el(
+      "tr",
+      { "data-key": row.arm, "data-arm": row.arm },
+      row.cells.map((cell, place) => el("td", { class: kind(place) }, this.content(this.asked[place], cell))),
+    ));
     return el("table", { class: "arms" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
   }
 
@@ -119,14 +177,22 @@ export class ArmsTab {
     return el(
       "th",
       { scope: "col", "aria-sort": isSorted ? order : null, "data-key": column.name, class: kind },
-      el("button", { type: "button", "data-do": "sort", "data-sort": column.name, title: column.title }, el("span", { class: "title" }, column.title), el("span", { class: "sign", "aria-hidden": "true" }, sign)),
+      el(
+        "button",
+        { type: "button", "data-do": "sort", "data-sort": column.name, title: column.title },
+        el("span", { class: "title" }, column.title),
+        el("span", { class: "sign", "aria-hidden": "true" }, sign),
+      ),
     );
   }
 
   content(name, cell) {
-    if (name === "arm") return el("a", { href: `#/study/${this.study}/arms/${cell}`, "aria-label": `Arm ${cell}` }, cell);
+    const link = (arm, label) => el("a", { href: `#/study/${this.study}/arms/${arm}`, "aria-label": label }, arm);
+    if (name === "arm") return link(cell, `Arm ${cell}`);
     if (name === "status") return badge(cell);
-    if (name === "parents") return cell.length ? cell.flatMap((arm, place) => [place ? ", " : null, el("a", { href: `#/study/${this.study}/arms/${arm}`, "aria-label": `Parent, arm ${arm}` }, arm)]) : "–";
+    if (name === "parents") {
+      return cell.length ? cell.flatMap((arm, place) => [place ? ", " : null, link(arm, `Parent, arm ${arm}`)]) : "–";
+    }
     if (name === "seconds") return format.duration(cell);
     if (name === "checkpoint_bytes") return format.bytes(cell);
     return name.startsWith("config:") ? format.value(cell) : format.number(cell);

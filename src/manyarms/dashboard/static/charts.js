@@ -54,7 +54,13 @@ export function erase(place) {
 function themed(given) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(name).trim();
-  const axis = { gridcolor: color("--line"), zerolinecolor: color("--line"), linecolor: color("--line"), tickcolor: color("--line"), automargin: true };
+  const axis = {
+    gridcolor: color("--line"),
+    zerolinecolor: color("--line"),
+    linecolor: color("--line"),
+    tickcolor: color("--line"),
+    automargin: true,
+  };
   const layout = structuredClone(given);
   for (const name of Object.keys(layout).concat("xaxis", "yaxis")) {
     if (/^[xy]axis\d*$/.test(name)) layout[name] = { ...layout[name], ...axis };
@@ -93,10 +99,19 @@ export class ChartsTab {
       const place = el("div", { class: "plot", role: "img", "aria-label": title, "data-chart": name });
       const note = el("p", { class: "quiet note" }, "Loading");
       this.places.set(name, { place, note });
-      return el("figure", { class: "card chart", "data-chart": name }, el("figcaption", {}, el("h3", {}, title), note), el("div", { class: "frame" }, place));
+      return el(
+        "figure",
+        { class: "card chart", "data-chart": name },
+        el("figcaption", {}, el("h3", {}, title), note),
+        el("div", { class: "frame" }, place),
+      );
     });
     const none = el("div", { class: "empty" }, el("h3", {}, "No charts"), el("p", {}, "This study has no charts."));
-    this.root.replaceChildren(el("h2", { class: "unseen" }, "Charts"), this.status, cards.length ? el("div", { class: "charts" }, ...cards) : none);
+    this.root.replaceChildren(
+      el("h2", { class: "unseen" }, "Charts"),
+      this.status,
+      cards.length ? el("div", { class: "charts" }, ...cards) : none,
+    );
     for (const card of this.root.querySelectorAll(".chart")) this.observer.observe(card);
   }
 
@@ -130,7 +145,10 @@ export class ChartsTab {
     show(this.status, reading(answer));
     const hasData = answer.figure.data.length > 0;
     place.hidden = !hasData;
-    place.closest(".chart").classList.toggle("wide", "xaxis2" in answer.figure.layout || "shapes" in answer.figure.layout);
+    place.closest(".chart").classList.toggle(
+      "wide",
+      "xaxis2" in answer.figure.layout || "shapes" in answer.figure.layout,
+    );
     note.textContent = answer.figure.note || (hasData ? "" : "Nothing to show yet.");
     if (hasData) await draw(place, answer.figure);
     clearTimeout(this.later);

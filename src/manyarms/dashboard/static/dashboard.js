@@ -15,7 +15,11 @@ function route() {
   const [, kind, study, tab, arm] = location.hash.replace(/^#/, "").split("/");
   if (kind !== "study" || !/^\d+$/.test(study ?? "")) return { study: null };
   const isArm = tab === "arms" && /^\d+$/.test(arm ?? "");
-  return { study: Number(study), tab: ["charts", "arms", "failures"].includes(tab) ? tab : "charts", arm: isArm ? Number(arm) : null };
+  return {
+    study: Number(study),
+    tab: ["charts", "arms", "failures"].includes(tab) ? tab : "charts",
+    arm: isArm ? Number(arm) : null,
+  };
 }
 
 async function navigate() {

@@ -12,7 +12,12 @@ export function progress(study) {
   const [spent, limit, text] = spending(study);
   if (!limit) return el("div", { class: "progress" }, el("span", {}, text));
   const label = `${text}, ${Math.floor((100 * spent) / limit)} %`;
-  return el("div", { class: "progress" }, el("progress", { max: 1, value: Math.min(1, spent / limit), "aria-label": label }), el("span", {}, text));
+  return el(
+    "div",
+    { class: "progress" },
+    el("progress", { max: 1, value: Math.min(1, spent / limit), "aria-label": label }),
+    el("span", {}, text),
+  );
 }
 
 function spending(study) {
@@ -25,12 +30,22 @@ function spending(study) {
 
 /** A label and a value. */
 export function fact(label, value, kind = "") {
-  return el("div", { class: `fact ${kind}` }, el("span", { class: "label" }, label), el("span", { class: "value" }, value));
+  return el(
+    "div",
+    { class: `fact ${kind}` },
+    el("span", { class: "label" }, label),
+    el("span", { class: "value" }, value),
+  );
 }
 
 /** A bar while the events of a long study are being read; null afterwards. */
 export function reading(answer) {
   if (answer.events >= answer.length) return null;
   const share = answer.events / answer.length;
-  return el("div", { class: "reading", "data-key": "reading" }, el("progress", { max: 1, value: share, "aria-label": "Reading the journal" }), el("span", {}, `Reading the journal: ${Math.floor(100 * share)} %`));
+  return el(
+    "div",
+    { class: "reading", "data-key": "reading" },
+    el("progress", { max: 1, value: share, "aria-label": "Reading the journal" }),
+    el("span", {}, `Reading the journal: ${Math.floor(100 * share)} %`),
+  );
 }

@@ -33,14 +33,28 @@ export class StudiesView {
     const shown = studies.filter((study) => study.name.toLowerCase().includes(this.filter));
     show(
       this.root,
-      el("div", { class: "heading", "data-key": "heading" }, el("h1", {}, "Studies"), studies.length > MANY ? this.search() : null),
+      el(
+        "div",
+        { class: "heading", "data-key": "heading" },
+        el("h1", {}, "Studies"),
+        studies.length > MANY ? this.search() : null,
+      ),
       studies.length ? el("ul", { class: "studies", "data-key": "list" }, shown.map(item)) : none(),
-      studies.length && !shown.length ? el("p", { class: "quiet", "data-key": "none" }, "No study has this name.") : null,
+      studies.length && !shown.length ? el(
+        "p",
+        { class: "quiet", "data-key": "none" },
+        "No study has this name.",
+      ) : null,
     );
   }
 
   search() {
-    return el("label", { class: "field" }, el("span", { class: "unseen" }, "Filter by name"), el("input", { id: "study-filter", type: "search", placeholder: "Filter by name" }));
+    return el(
+      "label",
+      { class: "field" },
+      el("span", { class: "unseen" }, "Filter by name"),
+      el("input", { id: "study-filter", type: "search", placeholder: "Filter by name" }),
+    );
   }
 
   showMissing() {}
@@ -64,9 +78,19 @@ function item(study) {
   return el(
     "li",
     { class: "card study", "data-key": `study-${study.number}` },
-    el("div", { class: "name" }, el("a", { href: `#/study/${study.number}` }, study.name || "(no name)"), el("span", { class: "quiet" }, format.value(study.strategy))),
+    el(
+      "div",
+      { class: "name" },
+      el("a", { href: `#/study/${study.number}` }, study.name || "(no name)"),
+      el("span", { class: "quiet" }, format.value(study.strategy)),
+    ),
     badge(study.state),
-    isCounting ? el("div", { class: "progress" }, el("progress", { max: 1, value: study.counted / study.events, "aria-label": "Counting" }), el("span", {}, "counting")) : progress(study),
+    isCounting ? el(
+      "div",
+      { class: "progress" },
+      el("progress", { max: 1, value: study.counted / study.events, "aria-label": "Counting" }),
+      el("span", {}, "counting"),
+    ) : progress(study),
     fact("Best reward", format.number(study.best_reward)),
     fact("Arms", format.number(study.arms)),
     fact("Failures", format.number(study.failures), study.failures ? "failed" : ""),

@@ -12,9 +12,11 @@ const TABS = { charts: ChartsTab, arms: ArmsTab, failures: FailuresTab };
 /** What the state of a study means. */
 function meaning({ state, events, steps, limits }) {
   if (state === "running") return "Events are arriving.";
-  if (state === "waiting") return events ? "No event has arrived since the dashboard was started." : "Nothing was recorded yet.";
+  if (state === "waiting" && !events) return "Nothing was recorded yet.";
+  if (state === "waiting") return "No event has arrived since the dashboard was started.";
   if (state === "interrupted") return "The budget is not spent, and no event has arrived for a while.";
-  return limits.steps && steps < limits.steps ? "Too little of the budget is left for a complete training." : "The budget is spent.";
+  if (limits.steps && steps < limits.steps) return "Too little of the budget is left for a complete training.";
+  return "The budget is spent.";
 }
 
 export class StudyView {
@@ -40,19 +42,34 @@ export class StudyView {
     document.getElementById("storage").textContent = this.data.storage;
     this.draw();
     await this.body.refresh(this.data);
-    announce(`${this.data.name}: ${this.data.state}, ${format.count(this.data.pulls, "pull")}, best reward ${format.number(this.data.best_reward)}`);
+    const { name, state, pulls, best_reward: best } = this.data;
+    announce(`${name}: ${state}, ${format.count(pulls, "pull")}, best reward ${format.number(best)}`);
   }
 
   draw() {
     const data = this.data;
     show(
       this.root,
-      el("nav", { class: "path", "aria-label": "Path", "data-key": "path" }, el("a", { href: "#/" }, "Studies"), el("span", { "aria-hidden": true }, "/")),
-      el("div", { class: "heading", "data-key": "heading" }, el("h1", {}, data.name || "(no name)"), badge(data.state), el("span", { class: "quiet" }, meaning(data))),
+      el(
+        "nav",
+        { class: "path", "aria-label": "Path", "data-key": "path" },
+        el("a", { href: "#/" }, "Studies"),
+        el("span", { "aria-hidden": true }, "/"),
+      ),
+      el(
+        "div",
+        { class: "heading", "data-key": "heading" },
+        el("h1", {}, data.name || "(no name)"),
+        badge(data.state),
+        el("span", { class: "quiet" }, meaning(data)),
+      ),
       el("div", { class: "facts card", "data-key": "facts" }, this.facts(data)),
       el("div", { class: "details", "data-key": "details" }, this.details(data)),
       el("nav", { class: "tabs", "aria-label": "Views", "data-key": "tabs" }, this.tabs(data)),
-      this.content.isConnected ? el("section", { "data-key": "tab" }) : this.content, // moving it would lose focus and scrolling
+      this.content.isConnected ? el(
+        "section",
+        { "data-key": "tab" },
+      ) : this.content, // moving it would lose focus and scrolling
     );
   }
 
@@ -83,19 +100,40 @@ export class StudyView {
     const settings = Object.entries(data.settings);
     return [
       el("dl", { class: "inline" }, facts.map(pair)),
-      settings.length ? el("details", { "data-key": "settings" }, el("summary", {}, "Settings of the strategy"), el("dl", { class: "inline" }, settings.map(pair))) : null,
+      settings.length ? el(
+        "details",
+        { "data-key": "settings" },
+        el("summary", {}, "Settings of the strategy"),
+        el("dl", { class: "inline" }, settings.map(pair)),
+      ) : null,
     ];
   }
 
   tabs(data) {
-    const titles = { charts: "Charts", arms: `Arms (${format.number(data.arms)})`, failures: `Failures (${format.number(data.failures)})` };
+    const titles = {
+      charts: "Charts",
+      arms: `Arms (${format.number(data.arms)})`,
+      failures: `Failures (${format.number(data.failures)})`,
+    };
     return Object.entries(titles).map(([name, title]) =>
-      el("a", { href: `#/study/${this.study}/${name}`, "aria-current": name === this.tab ? "page" : null, "data-key": name }, title),
+      el(
+        "a",
+        { href: `#/study/${this.study}/${name}`, "aria-current": name === this.tab ? "page" : null, "data-key": name },
+        title,
+      ),
     );
   }
 
   showMissing(message) {
-    show(this.root, el("div", { class: "empty", "data-key": "missing" }, el("h1", {}, message), el("p", {}, el("a", { href: "#/" }, "Show all studies"))));
+    show(
+      this.root,
+      el(
+        "div",
+        { class: "empty", "data-key": "missing" },
+        el("h1", {}, message),
+        el("p", {}, el("a", { href: "#/" }, "Show all studies")),
+      ),
+    );
   }
 
   close() {
