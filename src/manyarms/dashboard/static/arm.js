@@ -64,10 +64,7 @@ export class ArmPanel {
       this.missing = problem.message;
     }
     this.draw();
-    if (this.data?.curve.steps.length || this.data?.curve.point_steps.length) await draw(
-      this.plot,
-      curve(this.data.curve),
-    );
+    if (this.data && hasPoints(this.data)) await draw(this.plot, curve(this.data.curve));
   }
 
   draw() {
@@ -101,7 +98,7 @@ export class ArmPanel {
       part(
         "curve",
         "Learning curve",
-        data.curve.steps.length ? this.holder() : el("p", { class: "quiet" }, "No reward yet."),
+        hasPoints(data) ? this.holder() : el("p", { class: "quiet" }, "No reward yet."),
       ),
       part(
         "config",
@@ -216,6 +213,10 @@ export class ArmPanel {
       ),
     ];
   }
+}
+
+function hasPoints({ curve }) {
+  return curve.steps.length + curve.point_steps.length > 0;
 }
 
 function part(key, title, ...content) {

@@ -66,8 +66,18 @@ function morph(target, source) {
   morphChildren(target, source);
 }
 
-/** Tell users of screen readers about a change. */
+const QUIET = 10000; // milliseconds between two announcements
+let latest = "";
+let pause = null;
+
+/** Tell users of screen readers about a change, but not so often that they hear nothing else. */
 export function announce(text) {
+  latest = text;
   const announcer = document.getElementById("announcer");
-  if (announcer.textContent !== text) announcer.textContent = text;
+  if (pause || announcer.textContent === text) return;
+  announcer.textContent = text;
+  pause = setTimeout(() => {
+    pause = null;
+    announce(latest);
+  }, QUIET);
 }
