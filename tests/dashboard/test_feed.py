@@ -144,16 +144,6 @@ def test_only_a_few_studies_and_those_that_are_watched_stay_in_memory(storage, c
     studies.close()
 
 
-def test_nobody_keeps_a_connection_to_what_nobody_watches(storage, clock):
-    make_study(storage, budget=8)
-    studies = Studies(storage, clock)
-    before = studies.failures(1)
-    studies.rest(1)
-    assert studies._open[1].feed._journal is None and studies.reader._engine is None
-    assert studies.failures(1) == before
-    studies.close()
-
-
 def test_readers_do_not_keep_a_writer_waiting(storage):
     """A reader holds no lock between requests: another connection can write at once."""
     make_study(storage, budget=8)

@@ -6,6 +6,10 @@ import pg_outages
 import pytest
 from dashboards import client_of, make_study
 from sqlalchemy.engine import make_url
+from waiting import wait_until
+
+from manyarms.dashboard.studies import Studies
+from manyarms.journal.stored_events import StoredEvents
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +43,22 @@ def test_studies_on_a_server_are_shown_and_sessions_that_end_are_made_again(post
         codes = [client.get(path).status_code for path in 2 * ["/api/studies", "/api/study/1", "/api/study/1/arms"]]
         assert codes[3:] == [200, 200, 200] and set(codes) <= {200, 503}
         assert "secret" not in client.get("/api/studies").text
+
+
+def test_no_session_is_kept_for_what_nobody_watches(postgres, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_study(postgres, budget=8)
+    studies = Studies(postgres)
+    before = studies.study(1), studies.failures(1)
+    assert sessions(postgres) == 2
+    studies.rest(1)
+    assert wait_until(lambda: sessions(postgres) == 0)
+    monkeypatch.setattr(StoredEvents, "_parsed", None)  # nothing is read again
+    assert (studies.study(1), studies.failures(1)) == before
+    studies.close()
+
+
+def sessions(url):
+    """Number of connections to a database, without the one that counts them."""
+    ((found,),) = pg_outages.execute(url, f"SELECT count(*) {pg_outages._OTHERS}")
+    return found

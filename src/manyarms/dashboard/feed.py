@@ -115,6 +115,12 @@ class StudyFeed:
         with self.lock, explained():
             return self._opened().recommendation()
 
+    def rest(self) -> None:
+        """Keep no session on a server. The next use makes a new one, and continues where this one was."""
+        with self.lock, suppress(Exception):  # a lost connection
+            if self._journal is not None:
+                self._journal.release()
+
     def close(self) -> None:
         """Close the connection. The next use makes a new one."""
         with self.lock:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,7 @@ class StorageReader:
     def __init__(self, storage: str) -> None:
         self.url = quick_url(storage)
         self._lock = threading.Lock()
-        self._engine: sa.Engine | None = None
+        self._connection: sa.Connection | None = None
         self._file: tuple[int, int] | None = None
 
     @property
@@ -78,11 +78,11 @@ class StorageReader:
         return str(rows[0].header) if rows else ""
 
     def rows(self, query: sa.Select[Any]) -> Sequence[Any]:
-        """The rows of one query."""
+        """The rows of one query, which is a transaction of its own."""
         with self._lock, explained():
-            engine = self._connected()
+            connection = self._connected()
             try:
-                with engine.connect() as connection:
+                with connection.begin():
                     return connection.execute(query).all()
             except BaseException:
                 self._disconnect()
@@ -105,25 +105,25 @@ class StorageReader:
         with self._lock:
             self._disconnect()
 
-    def _connected(self) -> sa.Engine:
+    def _connected(self) -> sa.Connection:
         identity = check_file(self.url)
         if self._file != identity:  # an open connection would still read a file that was deleted
             self._disconnect()
-        if self._engine is None:
-            engine = make_engine(self.url, write=False)
+        if self._connection is None:
+            self._file, self._connection = identity, make_engine(self.url, write=False).connect()
             try:
-                with engine.connect() as connection:
-                    make_or_check_tables(connection, self.url, write=False)
+                make_or_check_tables(self._connection, self.url, write=False)
             except BaseException:
-                engine.dispose()
+                self._disconnect()
                 raise
-            self._engine, self._file = engine, identity
-        return self._engine
+        return self._connection
 
     def _disconnect(self) -> None:
-        if self._engine is not None:
-            self._engine.dispose()
-        self._engine = None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(SQLAlchemyError):  # it was lost
+                connection.close()
+            connection.engine.dispose()
 
 
 def quick_url(storage: str) -> URL:

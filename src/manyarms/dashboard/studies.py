@@ -117,11 +117,11 @@ class Studies:
         return {**_progress(study.feed), "state": overview.state(self.reader), "complete": study.feed.is_complete}
 
     def rest(self, number: int | None) -> None:
-        """Close the connections for a study, or for the list, because nobody watches it. What was read is kept."""
+        """Keep no session on a server for a study, or for the list, because nobody watches it. What was read is kept."""
         with self._lock:
             study = None if number is None else self._open.get(number)
         if study is not None:
-            study.feed.close()
+            study.feed.rest()
         self.reader.close()
 
     def close(self) -> None:
