@@ -59,6 +59,9 @@ def test_a_chart_that_takes_long_is_drawn_again_later(monkeypatch):
     assert charts.figure("history") is first
     clock.now += 1
     assert charts.figure("history").events == 11
+    for event in pulls(range(10, 20)):
+        charts.add(event)
+    assert charts.figure("history").events == 31  # most events are new
 
 
 def test_events_are_added_while_a_chart_is_being_drawn(monkeypatch):

@@ -43,6 +43,10 @@ class Drawn:
     ended: float
     seconds: float
 
+    def is_recent(self, events: int, now: float) -> bool:
+        """Whether it need not be drawn again yet. If there are twice as many events, it is drawn again at once."""
+        return self.events == events or (2 * self.events > events and now - self.ended < _REST * self.seconds)
+
 
 def copied(history: History) -> History:
     """A copy that does not change when events are added to the original."""
@@ -93,7 +97,7 @@ class Charts:
         if name not in CHARTS:
             return None
         known, lock = self._drawn.get(name), self._drawing[name]
-        if known is not None and (known.events == self.events or self._clock() - known.ended < _REST * known.seconds):
+        if known is not None and known.is_recent(self.events, self._clock()):
             return known
         if not lock.acquire(blocking=known is None):
             return known  # another thread draws it again

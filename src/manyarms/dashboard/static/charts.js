@@ -3,7 +3,7 @@ import { el, show } from "./dom.js";
 import { get, Problem } from "./live.js";
 import { reading } from "./parts.js";
 
-const LATER = 5000; // milliseconds until a chart that is not up to date is asked for again
+const LATER = 2000; // milliseconds until a chart that is not up to date is asked for again
 
 const ON_DARK = [[0, "#6f7fc4"], [0.35, "#2fa6a0"], [0.7, "#6ece58"], [1, "#fde725"]]; // Viridis without its dark end
 
@@ -82,11 +82,11 @@ export class ChartsTab {
     this.study = study;
     this.seen = new Set();
     this.loading = new Set();
+    this.later = new Map(); // timers of charts that were not up to date
     this.observer = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
   }
 
   async refresh(study) {
-    this.facts = study;
     const names = Object.entries(study.charts);
     if (!this.places) this.build(names);
     for (const name of this.seen) this.load(name);
@@ -151,12 +151,12 @@ export class ChartsTab {
     );
     note.textContent = answer.figure.note || (hasData ? "" : "Nothing to show yet.");
     if (hasData) await draw(place, answer.figure);
-    clearTimeout(this.later);
-    if (answer.drawn < answer.events) this.later = setTimeout(() => this.refresh(this.facts), LATER);
+    clearTimeout(this.later.get(name));
+    if (answer.drawn < answer.events) this.later.set(name, setTimeout(() => this.load(name), LATER));
   }
 
   close() {
-    clearTimeout(this.later);
+    for (const timer of this.later.values()) clearTimeout(timer);
     this.observer.disconnect();
     for (const { place } of this.places?.values() ?? []) erase(place);
     this.places = null;
