@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 from dashboards import HOSTILE, make_study, open_study, pull_once, server_of
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 import manyarms as ma
 
@@ -220,6 +220,19 @@ def test_a_running_study_updates_the_page_and_keeps_what_the_user_does(visit, st
             expect(field).to_have_value("0.")
             assert page.evaluate("document.querySelector('.scroll').scrollTop") == 123
             expect(page.locator("#announcer")).to_contain_text("45 pulls")
+
+
+def test_charts_of_a_running_study_show_all_its_events(visit, storage):
+    drawn = "document.querySelector('.plot[data-chart=history]')._fullData?.[0].x.length"
+    with open_study(storage) as study, server_of(storage) as address:
+        for _ in range(20):
+            pull_once(study)
+        with visit(address, "/#/study/1/charts") as page:
+            expect(page.locator("[data-chart=history] .main-svg").first).to_be_visible()
+            assert wait_until(lambda: page.evaluate(drawn) == 20)
+            for _ in range(3):
+                pull_once(study)
+            assert wait_until(lambda: page.evaluate(drawn) == 23)
 
 
 def test_a_new_study_appears_in_the_list(visit, storage):
