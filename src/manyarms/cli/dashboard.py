@@ -39,7 +39,8 @@ def _dashboard(options: argparse.Namespace) -> int:
         from ..dashboard.reader import Unreadable  # here: it is not needed by other commands, and imports extras
         from ..dashboard.serve import serve
     except ModuleNotFoundError as error:
-        raise ImportError(f'The dashboard needs {(error.name or "").partition(".")[0]}: pip install "manyarms[dashboard]"') from None
+        missing = (error.name or "").partition(".")[0]
+        raise ImportError(f'The dashboard needs {missing}: pip install "manyarms[dashboard]"') from None
     try:
         serve(options.storage, options.host, port, options.token or os.environ.get(_TOKEN), not options.no_browser)
     except Unreadable as error:
