@@ -8,6 +8,8 @@ from contextlib import closing
 
 import pytest
 from dashboards import HOSTILE, client_of, make_study, open_study, pull_once, train
+from rechaining import rechain
+from waiting import wait_until
 
 import manyarms as ma
 from manyarms.journal import Event
@@ -117,9 +119,8 @@ def test_a_filter_finds_arms_that_were_added_later_and_other_alphabets(storage, 
     write(
         storage, [Event("asked", 1, 0, 1, data={"config": {"word": "Größe 2"}}), Event("asked", 2, 0, 1, data={"config": {}})]
     )
-    assert client.app  # the same dashboard, which has to notice
-    with client_of(storage) as fresh:
-        assert sorted(ids(get(fresh, "/api/study/1/arms", text="Größe"))) == [0, 1]
+    assert wait_until(lambda: get(client, "/api/study/1/arms")["total"] == 3)  # the same dashboard notices
+    assert sorted(ids(get(client, "/api/study/1/arms", text="Größe"))) == [0, 1]
 
 
 def test_pages_follow_each_other_and_one_past_the_end_is_the_last(storage, client):
@@ -228,16 +229,25 @@ def test_odd_studies_are_shown(storage, client, case):
         get(client, f"/api/study/1/chart/{chart}")
 
 
-def test_nan_and_infinity_in_a_file_from_somebody_else_are_null(storage, client):
+def test_nan_and_infinity_in_a_file_from_somebody_else_are_no_numbers(storage, client):
     write(
         storage,
         [Event("asked", 0, 0, 1, data={"config": {"x": 0.5}}), Event("told", 0, 0, 1, 0.5, 1.0, {"metrics": {"loss": 0.5}})],
     )
     with closing(sqlite3.connect(storage)) as connection, connection:
-        connection.execute("UPDATE manyarms_events SET data = replace(data, '0.5', 'NaN'), reward = 9e999 * (kind = 'told')")
-    answer = get(client, "/api/study/1/arms", 503)
-    assert "corrupt" in answer["detail"]  # the checksums do not match
-    get(client, "/api/studies")
+        connection.execute("UPDATE manyarms_events SET data = replace(data, '0.5', 'NaN')")
+        connection.execute("UPDATE manyarms_events SET reward = 9e999, seconds = -9e999 WHERE kind = 'told'")
+    assert "corrupt" in get(client, "/api/study/1/arms", 503)["detail"]
+    rechain(storage)
+    with client_of(storage) as fresh:
+        (row,) = get(fresh, "/api/study/1/arms", column=["best_reward", "metric:loss", "config:x"])["rows"]
+        assert row["cells"] == [None, None, "NaN"]
+        arm = get(fresh, "/api/study/1/arm/0")
+        assert arm["reward"] is None and arm["curve"]["rewards"] == [] and "NaN" in arm["config"]
+        (study,) = get(fresh, "/api/studies")["studies"]
+        assert study["best_reward"] is None
+        for chart in set(get(fresh, "/api/study/1")["charts"]) - {"importance", "contour"}:
+            get(fresh, f"/api/study/1/chart/{chart}")
 
 
 def test_harmful_text_is_sent_as_text_without_control_characters(storage, client):
@@ -270,9 +280,9 @@ def test_a_study_that_is_being_written_is_read_event_by_event(storage, client):
     with open_study(storage) as study:
         for pulls in range(1, 4):
             pull_once(study)
-            with client_of(storage) as other:
-                page = get(other, "/api/study/1/arms")
-                assert page["total"] == pulls and page["events"] == page["length"] == 2 * pulls
+            assert wait_until(lambda pulls=pulls: get(client, "/api/study/1/arms")["total"] == pulls)
+            page = get(client, "/api/study/1/arms")
+            assert page["events"] == page["length"] == 2 * pulls
         assert get(client, "/api/studies")["studies"][0]["state"] == "running"
 
 
