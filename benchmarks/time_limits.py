@@ -70,6 +70,7 @@ def fit(table: Path, column: str, seconds: float, interrupt_after: float | None 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all combinations. Returns 1 if a limit was exceeded."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background commands that ignore Ctrl-C
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 5_000, 50_000, 500_000])
     parser.add_argument("--seconds", type=float, nargs="+", default=[5, 30])

@@ -156,6 +156,18 @@ def test_what_an_abandoned_pull_wrote_goes_when_its_arm_is_pulled_again(tmp_path
     assert checkpoints.path(name).exists()
 
 
+def test_what_a_lost_worker_saves_later_goes_when_the_study_is_closed(tmp_path):
+    checkpoints = opened(tmp_path)
+    lost, kept = checkpoints.new_name(5, 1), checkpoints.new_name(5, 1)
+    for name in (kept, lost):
+        save(checkpoints.directory, name)
+    checkpoints.release(5)
+    checkpoints.add(kept, 10)
+    checkpoints.tidy()
+    assert checkpoints.path(kept).exists()
+    assert not checkpoints.path(lost).exists()
+
+
 def test_closing_removes_a_directory_only_if_nothing_is_in_it(tmp_path):
     checkpoints = owned(tmp_path)
     save(checkpoints.directory, KEPT)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import disks
@@ -168,6 +169,17 @@ def test_a_larger_budget_or_more_time_continues_the_search(fit):
     assert pulls >= 6
     assert "already finished" in fit("--time", "0.5s", budget=None).out
     assert journal() == pulls
+
+
+def test_the_time_to_import_libraries_counts(manyarms, table, monkeypatch):
+    happened = []
+    fit_table = MagicMock(side_effect=ValueError("enough"))
+    monkeypatch.setattr("manyarms.cli.fit.time", SimpleNamespace(monotonic=lambda: happened.append("clock read") or 7.0))
+    monkeypatch.setattr("manyarms.cli.fit.check_packages", lambda command: happened.append("packages imported"))
+    monkeypatch.setattr("manyarms.tables.fit_table", fit_table)
+    refused(manyarms("fit", "things.csv", "--target", "kind"), 2, "enough")
+    assert happened == ["clock read", "packages imported"]
+    assert fit_table.call_args.kwargs["began"] == 7.0
 
 
 def test_another_search_in_the_same_directory_is_refused(fit, place):

@@ -9,7 +9,7 @@ import manyarms as ma
 from manyarms import Arm, Outcome, Pull
 from manyarms.checkpoints.retraining import Slice
 from manyarms.runners.execute import execute
-from manyarms.runners.loop import run
+from manyarms.runners.loop import MOST_LOSSES, run
 from manyarms.testing.runners import make_task
 
 
@@ -188,6 +188,19 @@ def test_a_damaged_checkpoint_is_trained_again_and_is_no_retry(tmp_path):
     run(study, FakeRunner(1, end=end), never, retries=0)
     assert study.lost == {"checkpoint 0", "checkpoint 1"}
     assert [(outcome.reward, outcome.attempts, outcome.retrained) for outcome in study.outcomes] == [(1.0, 1, 2)]
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_a_pull_fails_if_it_loses_too_many_workers_but_not_if_it_only_waited_there(tmp_path, started):
+    def end(task):
+        if len(study.tasks) <= 2 * MOST_LOSSES:
+            return Outcome(task.pull, reason="lost", attempts=task.attempt if started else task.attempt - 1, lost=True)
+        return Outcome(task.pull, 1.0)
+
+    study = FakeStudy(tmp_path, pulls=1)
+    run(study, FakeRunner(1, end=end), never)
+    assert [outcome.reward for outcome in study.outcomes] == [None if started else 1.0]
+    assert len(study.tasks) == (MOST_LOSSES if started else 2 * MOST_LOSSES) + 1  # each with files of its own
 
 
 def test_a_retry_that_finds_a_damaged_checkpoint_stays_the_same_attempt(tmp_path):

@@ -96,8 +96,14 @@ PROBLEMS = {
     "boosting, iris": (WarmStarted(GradientBoostingClassifier, datasets.load_iris, subsample=0.5), BOOSTED),
     "boosting, diabetes": (WarmStarted(GradientBoostingRegressor, datasets.load_diabetes), BOOSTED),
     "histogram boosting, wine": (WarmStarted(HistGradientBoostingClassifier, datasets.load_wine, "max_iter"), BOOSTED),
+    "histogram boosting, cancer": (
+        WarmStarted(HistGradientBoostingClassifier, datasets.load_breast_cancer, "max_iter"),
+        BOOSTED,
+    ),
     "LightGBM, cancer": (LightGBM(datasets.load_breast_cancer), BOOSTED),
     "network, digits": (ByEpoch(MLPClassifier, datasets.load_digits), NETWORKS),
+    "network, cancer": (ByEpoch(MLPClassifier, datasets.load_breast_cancer), NETWORKS),
+    "network, wine": (ByEpoch(MLPClassifier, datasets.load_wine), NETWORKS),
     "network, diabetes": (ByEpoch(MLPRegressor, datasets.load_diabetes), NETWORKS),
 }
 
@@ -111,7 +117,7 @@ def test_the_best_model_is_the_best_of_all_checkpoints_ever_saved(problem, tmp_p
     saved.clear()
     storage = tmp_path / "study.db"
     options = {"max_steps": 8, "direction": "minimize", "seed": 0, "progress": False, "storage": storage}
-    with ma.tune(function, space, budget=32, **options) as study:
+    with ma.tune(function, space, budget=48, **options) as study:
         scores = [function.score(model) for model in saved]
         assert function.score(study.best_model()) == min(scores) == study.best_reward
         last = min(record.reward for record in study.counts.arms.values())

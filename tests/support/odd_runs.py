@@ -51,4 +51,7 @@ def row(run, seed):
 
 
 def rows_in_file():
-    return len(parquet.read_table("runs.parquet")) if os.path.exists("runs.parquet") else 0
+    if not os.path.exists("runs.parquet"):
+        return 0
+    with open("runs.parquet", "rb") as file:
+        return len(parquet.read_table(file))

@@ -77,6 +77,11 @@ def test_the_search_has_the_time_that_reading_and_writing_leave(seconds, passed,
     assert time.search_seconds() == search and time.left() == seconds - passed
 
 
+def test_time_that_passed_before_the_fit_can_be_counted():
+    assert TimeBudget.since(12.5, 60.0).began == 12.5
+    assert TimeBudget.since(None, 60.0).began > 0
+
+
 def test_a_budget_of_steps_has_no_end():
     time = TimeBudget(None, ManualClock(), began=0.0)
     assert time.left() == math.inf and time.search_seconds() is None

@@ -55,6 +55,7 @@ class Checkpoints:
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight
         self._names: dict[int, str] = {}  # by arm in flight
+        self._abandoned: list[str] = []  # their workers were lost, but may still run and save them
         self._largest = 0
         self.used = 0
 
@@ -71,7 +72,7 @@ class Checkpoints:
         if self.max_bytes is not None:
             self.limit = max(0, self.max_bytes - len(self.record or ""))
         owned = place.open(named)
-        self._reserved, self._names = {}, {}
+        self._reserved, self._names, self._abandoned = {}, {}, []
         self._sizes = {name: size for name, size in place.sizes().items() if owned or name in named}
         self.used = sum(self._sizes.values())
         self._largest = max(self._sizes.values(), default=0)
@@ -115,6 +116,7 @@ class Checkpoints:
     def _remove_abandoned(self, arm: int) -> None:
         if (name := self._names.pop(arm, None)) is not None:
             self._remove([name, part_of(name)])
+            self._abandoned.append(name)
 
     def add(self, name: str, size: int) -> None:
         """Add a checkpoint that a pull saved."""
@@ -202,6 +204,7 @@ class Checkpoints:
         """Remove the files of abandoned pulls, and the directory if nothing but the owner file is left in it."""
         for arm in list(self._names):
             self._remove_abandoned(arm)
+        self._remove([file for name in self._abandoned for file in (name, part_of(name))])
         if not self._sizes and self._place is not None:
             self._place.tidy()
 

@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -85,6 +86,7 @@ def reading_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _fit(options: argparse.Namespace) -> int:
+    began = time.monotonic()  # before scikit-learn is imported, which takes seconds on a busy machine
     check_packages("fit")
     from ..tables import fit_table
     from ..tables.directory import default_directory
@@ -114,6 +116,7 @@ def _fit(options: argparse.Namespace) -> int:
             progress=not options.quiet,
             notify=print_note,
             on_start=on_start,
+            began=began,
             **reading_options(options),
         )
         if fitted.finished_before is not None:

@@ -103,8 +103,9 @@ def _ready(flight: dict[int, Task], arrived: dict[int, Outcome], deterministic: 
 
 def _again(study: Client, task: Task, outcome: Outcome, retries: int, slots: int) -> Task | None:
     """The task to start again, if any: because its worker was lost, a checkpoint must be trained again, or as a retry."""
-    if outcome.lost and task.losses < MOST_LOSSES:
-        return replace(study.task(task.pull, slots), attempt=task.attempt, losses=task.losses + 1)
+    losses = task.losses + (outcome.lost and outcome.attempts == task.attempt)  # not if it still waited on that worker
+    if outcome.lost and losses <= MOST_LOSSES:
+        return replace(study.task(task.pull, slots), attempt=task.attempt, losses=losses)
     if outcome.damaged is not None:
         study.mark_lost(outcome.damaged)
         return replace(study.task(task.pull, slots), attempt=task.attempt, losses=task.losses)

@@ -47,6 +47,7 @@ def fit_table(
     progress: bool = False,
     notify: Notify = warn,
     on_start: Callable[[Problem, str], object] = lambda problem, scoring: None,
+    began: float | None = None,
     **reading: Any,
 ) -> TableFit:
     """Find, train and test a model for a table. `manyarms fit` on the command line does the same.
@@ -68,6 +69,7 @@ def fit_table(
         progress: Show the progress of the search.
         notify: Receives a note for each irregularity of the table. By default each is a `ManyarmsWarning`.
         on_start: Called with the problem and the scoring when the table has been read, before the search starts.
+        began: When the time began, by `time.monotonic`; now by default. `manyarms fit` counts the time to import libraries.
         reading: Options of `read_table`: `rows`, `encoding` and `delimiter`.
 
     Returns:
@@ -86,7 +88,7 @@ def fit_table(
         None if directory is None else check_directory(Path(directory)),
     )
     checks.one_of("task", task, _TASKS)
-    limit, notes = TimeBudget(settings.seconds), list[str]()
+    limit, notes = TimeBudget.since(began, settings.seconds), list[str]()
 
     def note(text: str) -> None:
         notes.append(text)

@@ -26,6 +26,11 @@ class TimeBudget:
     clock: Callable[[], float] = time.monotonic
     began: float = field(default_factory=time.monotonic)
 
+    @classmethod
+    def since(cls, began: float | None, seconds: float | None) -> TimeBudget:
+        """The time for a fit that began then; now if that is None."""
+        return cls(seconds) if began is None else cls(seconds, began=began)
+
     def left(self) -> float:
         """Seconds that are left; infinite without a limit."""
         return math.inf if self.seconds is None else self.seconds - (self.clock() - self.began)

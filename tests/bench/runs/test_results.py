@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import threading
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from manyarms.bench.runs.results import Layout, Results, frame, read
 from manyarms.errors import SchemaError, StorageError, StudyLocked
@@ -127,6 +130,28 @@ def test_another_table_is_refused_and_left_alone(path):
     pd.DataFrame(rows("a")).assign(seed="first").to_parquet(path)
     with pytest.raises(SchemaError, match="does not hold results of this benchmark"):
         read(path, LAYOUT)
+
+
+def test_a_file_can_be_read_while_it_is_replaced(path):
+    tables = [pa.Table.from_pylist(rows("x" * n) * n, SCHEMA) for n in (1, 900)]
+    ended = threading.Event()
+
+    def replace():
+        for number in itertools.count():
+            parquet.write_table(tables[number % 2], path.with_suffix(".part"))
+            os.replace(path.with_suffix(".part"), path)
+            if ended.is_set():
+                return
+
+    path.parent.mkdir()
+    parquet.write_table(tables[0], path)
+    writer = threading.Thread(target=replace)
+    writer.start()
+    try:
+        assert {len(read(path, LAYOUT)) for _ in range(300)} <= {2, 1800}
+    finally:
+        ended.set()
+        writer.join()
 
 
 def test_a_missing_file_is_reported(path):

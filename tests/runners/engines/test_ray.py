@@ -148,6 +148,6 @@ def free_port():
 
 
 def answers(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False

@@ -53,7 +53,8 @@ def read(path: Path, layout: Layout) -> pa.Table:
         SchemaError: The file does not have the expected columns.
     """
     try:
-        table = parquet.read_table(path)
+        with open(path, "rb") as file:  # by name, it would be opened twice, and a writer may replace it in between
+            table = parquet.read_table(file)
     except FileNotFoundError:
         raise StorageError(f"The result file {str(path)!r} does not exist. Run the benchmark first.") from None
     except (pa.ArrowException, OSError) as error:

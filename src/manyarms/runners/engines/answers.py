@@ -30,3 +30,8 @@ class Answers:
             while True:
                 taken.append(self._done.get_nowait())
         return taken
+
+
+def has_result(answer: Future[Any]) -> bool:
+    """Whether the answer has arrived and is not an error."""
+    return answer.done() and not answer.cancelled() and answer.exception() is None

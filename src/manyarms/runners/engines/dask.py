@@ -27,8 +27,9 @@ from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
-from .answers import Answers
+from .answers import Answers, has_result
 from .host import Setup
+from .losses import lost_outcome
 from .pace import Pace, in_flight
 from .slots import Slots
 
@@ -280,7 +281,11 @@ class DaskRunner:
 
     def _forget(self, address: str) -> None:
         """Stop using a worker until it has answered the questions for new workers again."""
-        self._hosts.pop(address, None)
+        if address in self._hosts:
+            given = [running for answer, running in self._flight.items() if running.address == address and not _is_done(answer)]
+            for running in given[self._slots.size(address) :]:
+                running.has_started = False
+            del self._hosts[address]
         self._slots.remove(address)
 
     def _forget_workers(self) -> None:
@@ -384,35 +389,42 @@ class DaskRunner:
         """The outcome of a task; None if the task was abandoned."""
         if answer not in self._flight:
             return None
-        running = self._flight.pop(answer)
+        running = self._flight[answer]
         task, address = running.task, running.address
-        self._slots.give_back(address)
-        self._spent.append(running.future)
         try:
             outcome = answer.result() if running.future.client is self._client else MOVED
         except WorkerError:
             raise
         except (Exception, CancelledError) as error:
             outcome = _read_error(error, address)
-        if isinstance(outcome, Outcome):
-            self._holders[task.pull.arm.id] = address
-            self._pace.note(outcome.seconds)
-            self._slots.depth = self._pace.depth
-            return outcome
-        self._forget(address)  # if it is still there, ask again whether it can run pulls
-        self._looked = -math.inf
-        _log.info("Dask worker %s was lost; the pull of arm %d runs again", address, task.pull.arm.id)
-        reason = f"its worker was lost {task.losses + 1} times (often: out of memory)"
-        return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
+        if not isinstance(outcome, Outcome):
+            self._forget(address)  # if it is still there, ask again whether it can run pulls
+            self._looked = -math.inf
+        del self._flight[answer]
+        self._slots.give_back(address)
+        self._spent.append(running.future)
+        if not isinstance(outcome, Outcome):
+            _log.info("Dask worker %s was lost; the pull of arm %d runs again", address, task.pull.arm.id)
+            return lost_outcome(task, "often: out of memory", running.has_started)
+        self._holders[task.pull.arm.id] = address
+        self._pace.note(outcome.seconds)
+        self._slots.depth = self._pace.depth
+        return outcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Flight:
-    """A running task, with its worker and its future."""
+    """A task that was given to a worker, with its future. Until the worker is lost, it counts as started."""
 
     task: Task
     address: str
     future: Future
+    has_started: bool = True
+
+
+def _is_done(answer: Answer[Any]) -> bool:
+    """Whether the worker has run the task."""
+    return has_result(answer) and answer.result() != MOVED
 
 
 def _read_error(error: BaseException, address: str) -> str:

@@ -24,8 +24,9 @@ from ..pickling import check_picklable, pickled
 from ..pull_limit import PullLimit
 from ..resources import checked_resources
 from ..task import Task
-from .answers import Answers
+from .answers import Answers, has_result
 from .host import Host, Setup, refusal
+from .losses import lost_outcome
 from .pace import Pace, in_flight
 from .slots import Slots
 
@@ -138,7 +139,7 @@ class RayRunner:
     def collect(self) -> list[Outcome]:
         size = self.workers
         while True:
-            outcomes = [outcome for answer in self._answers.take(_LOOK) if (outcome := self._outcome(answer)) is not None]
+            outcomes = [outcome for answer in self._answers.take(_LOOK) for outcome in self._outcomes(answer)]
             self._look()
             self._assign()
             if outcomes or self.workers > size:
@@ -264,13 +265,17 @@ class RayRunner:
         if name not in self._slots and all(running.worker != name for running in self._flight.values()):
             ray.kill(self._members.pop(name).actor)
 
-    def _lose(self, name: str) -> None:
-        """Stop using a worker that does not answer. It may still run, so it is killed."""
+    def _lose(self, name: str) -> list[Task]:
+        """Stop using a worker that does not answer. It may still run, so it is killed. Returns its tasks, oldest first."""
         self._slots.remove(name)
         member = self._members.pop(name, None)
         if member is not None:
             ray.kill(member.actor)
         self._looked = -math.inf  # start another one
+        lost = [answer for answer, running in self._flight.items() if running.worker == name and not has_result(answer)]
+        for _ in lost:
+            self._slots.give_back(name)
+        return [self._flight.pop(answer).task for answer in lost]
 
     # -- tasks
 
@@ -292,15 +297,13 @@ class RayRunner:
             self._flight[answer] = _Flight(task, name, reference)
             self._answers.expect(answer)
 
-    def _outcome(self, answer: Future[Any]) -> Outcome | None:
-        """The outcome of a task; None if this is the answer of a new worker, or if the task was abandoned."""
+    def _outcomes(self, answer: Future[Any]) -> list[Outcome]:
+        """The outcome of a task, or those of all tasks of a lost worker. Empty if a new worker is ready, or for an old task."""
         if answer in self._starting:
             self._welcome(answer)
         if answer not in self._flight:
-            return None
-        running = self._flight.pop(answer)
-        task, name = running.task, running.worker
-        self._slots.give_back(name)
+            return []
+        task, name = self._flight[answer].task, self._flight[answer].worker
         try:
             outcome: Outcome = pickle.loads(answer.result())
         except RayTaskError as error:
@@ -308,15 +311,17 @@ class RayRunner:
                 raise error.cause from error
             raise WorkerError(f"a Ray worker cannot run pulls: {error.cause!r}") from error
         except (RayError, CancelledError) as error:
-            self._lose(name)
-            _log.info("a Ray worker was lost (%s); the pull of arm %d runs again", type(error).__name__, task.pull.arm.id)
-            reason = f"its worker was lost {task.losses + 1} times ({type(error).__name__}; often: out of memory)"
-            return Outcome(task.pull, reason=reason, attempts=task.attempt, lost=True)
+            lost = self._lose(name)
+            _log.info("a Ray worker was lost (%s); %d of its pulls run again", type(error).__name__, len(lost))
+            cause = f"{type(error).__name__}; often: out of memory"
+            return [lost_outcome(task, cause, has_started=task is lost[0]) for task in lost]
+        del self._flight[answer]
+        self._slots.give_back(name)
         self._holders[task.pull.arm.id] = name
         self._pace.note(outcome.seconds)
         self._slots.depth = self._pace.depth
         self._end_if_idle(name)
-        return outcome
+        return [outcome]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,10 @@ class Slots:
             del self._by_free[self._free(worker)][worker]
             self.total -= self._sizes.pop(worker)
 
+    def size(self, worker: str) -> int:
+        """Number of pulls that the worker runs at once. Any others that it was given wait."""
+        return self._sizes.get(worker, 0)
+
     def take(self, preferred: str | None = None) -> str | None:
         """Take a slot of the preferred worker, or else of the one with the most free slots. None if no slot is free.
 
