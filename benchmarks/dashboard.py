@@ -1,0 +1,242 @@
+"""Measures `manyarms dashboard` with a large study in a real browser, next to optuna-dashboard with a smaller one.
+
+    python benchmarks/dashboard.py
+    python benchmarks/dashboard.py --pulls 20000 --trials 2000 --rounds 1
+
+Prints the time to the first paint, to the complete page and for an update, the memory of the server, and how much a search
+slows down while a browser watches it. Needs Chromium, and the packages playwright, psutil and optuna-dashboard.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import psutil
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import manyarms as ma
+
+SPACE = ma.Space(
+    rate=ma.Float(1e-4, 1.0, log=True), depth=ma.Int(1, 12), kind=ma.Choice("tree", "linear", ma.Space(units=ma.Int(8, 512)))
+)
+_PAINT = "performance.getEntriesByType('paint').find(entry => entry.name == 'first-contentful-paint')?.startTime"
+_UPDATES = 10
+_REFRESH = """async text => {
+    const began = performance.now();
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    while (!document.querySelector(".facts").textContent.includes(text)) await new Promise(requestAnimationFrame);
+    return performance.now() - began;
+}"""  # what the page does when it learns of a change
+
+
+def train(pull: Any) -> float:
+    """A reward that grows with the steps, at once."""
+    best = float(1 - abs(np.log10(pull["rate"]) + 2) / 4)
+    return best * (1 - 0.7 ** float(pull.stop)) + pull["depth"] / 1000
+
+
+def train_for_a_while(pull: Any) -> float:
+    """The same, after some work."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        np.linalg.svd(rng.normal(size=(60, 60)))
+    return train(pull)
+
+
+def large_study(storage: str, pulls: int) -> ma.Study:
+    """A study of Mutant-UCB whose budget is not spent after so many pulls."""
+    return ma.Study(ma.MutantUCB(SPACE, budget=2 * pulls, max_steps=10, seed=0), storage=storage, name="large")
+
+
+def make_study(storage: str, pulls: int) -> None:
+    """Run so many pulls of the large study."""
+
+    def stop(study: ma.Study, _: Any) -> None:
+        if study.counts.pulls >= pulls:
+            study.stop()
+
+    with large_study(storage, pulls) as study:
+        study.optimize(train, progress=False, callbacks=[stop])
+
+
+def make_optuna_study(storage: str, trials: int) -> None:
+    """A study of Optuna with the same parameters."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(storage=storage, study_name="large", direction="maximize")
+    rng = np.random.default_rng(0)
+    spaces = {
+        "rate": optuna.distributions.FloatDistribution(1e-4, 1.0, log=True),
+        "depth": optuna.distributions.IntDistribution(1, 12),
+        "kind": optuna.distributions.CategoricalDistribution(["tree", "linear"]),
+    }
+    for _ in range(trials):
+        values = {
+            "rate": float(10 ** rng.uniform(-4, 0)),
+            "depth": int(rng.integers(1, 13)),
+            "kind": str(rng.choice(["tree", "linear"])),
+        }
+        reward = float(1 - abs(np.log10(values["rate"]) + 2) / 4)
+        study.add_trial(optuna.trial.create_trial(params=values, distributions=spaces, value=reward))
+
+
+@contextmanager
+def served(command: Sequence[str], port: int) -> Iterator[psutil.Process]:
+    """A server in a process of its own."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            while True:
+                if process.poll() is not None:
+                    raise RuntimeError(f"{command[0]} has ended")
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.05)
+            yield psutil.Process(process.pid)
+        finally:
+            process.terminate()
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def megabytes(server: psutil.Process) -> float:
+    """The memory of a server, with its child processes."""
+    return sum(process.memory_info().rss for process in [server, *server.children(recursive=True)]) / 1e6
+
+
+def opened(browser: Browser, address: str, ready: str) -> tuple[Page, float, float]:
+    """A new page, with the seconds to its first paint and until an element is there."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.set_default_timeout(300_000)
+    began = time.monotonic()
+    page.goto(address, wait_until="commit")
+    page.locator(ready).first.wait_for()
+    seconds = time.monotonic() - began
+    return page, page.evaluate(_PAINT) / 1000, seconds
+
+
+def dashboard_command(storage: str, port: int) -> list[str]:
+    """The command that starts the dashboard."""
+    return [sys.executable, "-m", "manyarms", "dashboard", storage, "--port", str(port), "--no-browser"]
+
+
+def measure(browser: Browser, storage: str, pulls: int) -> None:
+    """Open the pages of a large study, update them, and read the memory."""
+    port = free_port()
+    with served(dashboard_command(storage, port), port) as server:
+        address = f"http://127.0.0.1:{port}/#/study/1"
+        page, paint, seconds = opened(browser, address, ".plot .main-svg")
+        print(f"manyarms, {pulls:,} pulls: first paint {paint:.2f} s, first chart {seconds:.2f} s", flush=True)
+        _, paint, seconds = opened(browser, f"{address}/arms", "table tbody tr")
+        print(f"    table of arms: first paint {paint:.2f} s, rows {seconds:.2f} s", flush=True)
+        page.locator("footer, body").first.wait_for()
+        for _ in range(12):  # scroll through all charts
+            page.mouse.wheel(0, 800)
+            page.wait_for_timeout(250)
+        print(f"    memory of the server: {megabytes(server):.0f} MB", flush=True)
+        print(f"    update: {median(updates(page, storage, pulls)):.0f} ms (median)", flush=True)
+        print(f"    memory after updates: {megabytes(server):.0f} MB", flush=True)
+
+
+def updates(page: Page, storage: str, pulls: int) -> list[float]:
+    """Milliseconds from the moment at which the page learns of a new pull until it shows it.
+
+    How long it takes to learn of it is left out: the server looks for new events every 0.75 seconds.
+    """
+    page.goto(page.url.split("#")[0] + "#/study/1/arms")
+    page.locator("table tbody tr").first.wait_for()
+    times = []
+    with large_study(storage, pulls) as study:
+        for _ in range(_UPDATES):
+            study.tell(study.ask(), 0.5)
+            times.append(page.evaluate(_REFRESH, f"{study.counts.pulls:,}"))
+    return times
+
+
+def search_seconds(folder: Path, pulls: int, watched: Browser | None) -> float:
+    """Seconds of a search, while a browser shows its charts if one is given."""
+    storage = str(folder / f"search-{time.monotonic_ns()}.db")
+    ma.Study(ma.RandomSearch(SPACE, budget=1, seed=0), storage=storage, name="first").close()
+    port = free_port()
+    if watched is None:
+        return _searched(storage, pulls)
+    with served(dashboard_command(storage, port), port):
+        page = watched.new_context().new_page()
+        page.goto(f"http://127.0.0.1:{port}/#/study/2")
+        seconds = _searched(storage, pulls)
+        page.context.close()
+        return seconds
+
+
+def _searched(storage: str, pulls: int) -> float:
+    began = time.monotonic()
+    ma.tune(train_for_a_while, SPACE, budget=pulls, max_steps=10, storage=storage, name="search", seed=0, progress=False)
+    return time.monotonic() - began
+
+
+def measure_slowdown(browser: Browser, folder: Path, pulls: int, rounds: int) -> None:
+    """Run the same search with and without a page that shows it, in turns."""
+    search_seconds(folder, 50, None)  # imports
+    pairs = [(search_seconds(folder, pulls, None), search_seconds(folder, pulls, browser)) for _ in range(rounds)]
+    ratio = median(watched / alone for alone, watched in pairs)
+    shown = ", ".join(f"{alone:.1f} and {watched:.1f} s" for alone, watched in pairs)
+    print(f"search of {pulls:,} pulls, alone and watched: {shown}; {100 * (ratio - 1):+.1f} % (median)", flush=True)
+
+
+def measure_optuna(browser: Browser, folder: Path, trials: int) -> None:
+    """The same for optuna-dashboard."""
+    command = shutil.which("optuna-dashboard", path=str(Path(sys.executable).parent))
+    if command is None:
+        print("optuna-dashboard is not installed")
+        return
+    storage, port = f"sqlite:///{folder}/optuna.db", free_port()
+    make_optuna_study(storage, trials)
+    with served([command, storage, "--port", str(port), "--host", "127.0.0.1"], port) as server:
+        page, paint, seconds = opened(browser, f"http://127.0.0.1:{port}/dashboard/studies/1", ".plotly .main-svg")
+        print(f"optuna-dashboard, {trials:,} trials: first paint {paint:.2f} s, first chart {seconds:.2f} s", flush=True)
+        print(f"    memory of the server: {megabytes(server):.0f} MB", flush=True)
+        page.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pulls", type=int, default=100_000, help="pulls of the large study (default: %(default)s)")
+    parser.add_argument("--trials", type=int, default=10_000, help="trials of Optuna's study (default: %(default)s)")
+    parser.add_argument("--search", type=int, default=1_000, help="pulls of the search that is watched (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="repetitions of that search (default: %(default)s)")
+    parser.add_argument("--storage", help="a storage to measure whose first study is large, instead of a new one")
+    options = parser.parse_args(arguments)
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a study of 100,000 pulls is made faster there
+    with tempfile.TemporaryDirectory(dir=memory) as name, sync_playwright() as playwright:
+        folder = Path(name)
+        storage = options.storage or str(folder / "large.db")
+        if options.storage is None:
+            make_study(storage, options.pulls)
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"])
+        measure(browser, storage, options.pulls)
+        measure_slowdown(browser, folder, options.search, options.rounds)
+        measure_optuna(browser, folder, options.trials)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
