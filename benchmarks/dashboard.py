@@ -117,9 +117,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def megabytes(server: psutil.Process) -> float:
-    """The memory of a server, with its child processes."""
-    return sum(process.memory_info().rss for process in [server, *server.children(recursive=True)]) / 1e6
+def memory(server: psutil.Process) -> str:
+    """The memory of a server, and of the processes that it started for slow charts."""
+    parts = [sum(one.memory_info().rss for one in some) / 1e6 for some in ([server], server.children(recursive=True))]
+    return f"{parts[0]:.0f} MB" + (f", and {parts[1]:.0f} MB of its processes" if parts[1] else "")
 
 
 def opened(browser: Browser, address: str, ready: str) -> tuple[Page, float, float]:
@@ -151,9 +152,9 @@ def measure(browser: Browser, storage: str, pulls: int) -> None:
         for _ in range(12):  # scroll through all charts
             page.mouse.wheel(0, 800)
             page.wait_for_timeout(250)
-        print(f"    memory of the server: {megabytes(server):.0f} MB", flush=True)
+        print(f"    memory of the server: {memory(server)}", flush=True)
         print(f"    update: {median(updates(page, storage, pulls)):.0f} ms (median)", flush=True)
-        print(f"    memory after updates: {megabytes(server):.0f} MB", flush=True)
+        print(f"    memory after updates: {memory(server)}", flush=True)
 
 
 def updates(page: Page, storage: str, pulls: int) -> list[float]:
@@ -212,7 +213,7 @@ def measure_optuna(browser: Browser, folder: Path, trials: int) -> None:
     with served([command, storage, "--port", str(port), "--host", "127.0.0.1"], port) as server:
         page, paint, seconds = opened(browser, f"http://127.0.0.1:{port}/dashboard/studies/1", ".plotly .main-svg")
         print(f"optuna-dashboard, {trials:,} trials: first paint {paint:.2f} s, first chart {seconds:.2f} s", flush=True)
-        print(f"    memory of the server: {megabytes(server):.0f} MB", flush=True)
+        print(f"    memory of the server: {memory(server)}", flush=True)
         page.close()
 
 
