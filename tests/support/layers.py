@@ -15,7 +15,7 @@ import manyarms
 SOURCE = Path(manyarms.__file__).parent
 
 LAYERS = [
-    ("records, errors and argument checks", ["version", "errors", "checks", "core", "safe_text", "notebook_html", "budget"]),
+    ("records, errors and argument checks", ["version", "errors", "checks", "core", "safe_text", "html", "budget"]),
     ("spaces", ["spaces"]),
     ("building blocks of all strategies", ["strategies.kit", "strategies.protocol"]),
     ("building blocks of single strategies", ["strategies.pickers", "strategies.surrogate", "strategies.cube"]),
