@@ -36,6 +36,7 @@ LAYERS = [
     ("comparison with other libraries", ["bench"]),
     ("contracts for your own parts", ["testing"]),
     ("the dashboard", ["dashboard"]),
+    ("reports on studies", ["report"]),
     ("command line", ["cli", "__main__"]),
     ("public names", ["__init__"]),
 ]

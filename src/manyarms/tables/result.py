@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..html.writing import write_text
 from ..sklearn.automl.column_kinds import dtype_kind
 from ..sklearn.automl.scoring import score
 from .evaluation import Evaluation
@@ -19,7 +20,7 @@ from .report import Findings, charts, column_importance, columns_frame, importan
 from .saved import Facts, save_model
 from .time_budget import TimeBudget
 from .versions import installed, versions_of
-from .writing import write_frame, write_text
+from .writing import write_frame
 
 REPORT, LEADERBOARD, SNIPPET = "report.html", "leaderboard.csv", "snippet.py"
 
