@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .chart import MISSING, Dimension
 from .history import Floats
@@ -24,9 +25,9 @@ def heights(dimension: Dimension) -> Floats:
 def labels(dimension: Dimension) -> dict[float, str]:
     """The labels of an axis, by their height."""
     axis, (low, high) = dimension.axis, _limits(dimension)
-    found = {
-        (value - low) / (high - low): f"{10**value if axis.log else value:.3g}" for value in np.linspace(low, high, _TICKS)
-    }
+    shares = np.linspace(0, 1, _TICKS)
+    values = (low * (1 - share) + high * share for share in shares)
+    found = {float(share): f"{10**value if axis.log else value:.3g}" for share, value in zip(shares, values, strict=True)}
     if axis.categories is not None:
         kept = range(0, len(axis.categories), -(-len(axis.categories) // _MOST_LABELS))
         found = {(number - low) / (high - low): axis.categories[number] for number in kept}
@@ -35,9 +36,9 @@ def labels(dimension: Dimension) -> dict[float, str]:
     return found
 
 
-def shades_of(dimension: Dimension, shades: int) -> np.ndarray:
+def shades_of(dimension: Dimension, shades: int) -> NDArray[np.int64]:
     """The number of the color of each line, from 0 to `shades` - 1, by its height on an axis."""
-    return np.minimum((np.clip(heights(dimension), 0, 1) * shades).astype(int), shades - 1)
+    return np.minimum((np.clip(heights(dimension), 0, 1) * shades).astype(np.int64), np.int64(shades - 1))
 
 
 def _scaled(dimension: Dimension) -> Floats:

@@ -17,7 +17,7 @@ _WIDTH, _NARROW = 500, 360  # of a single panel, and of one of several
 _HEIGHT, _LOW = 300, 240
 _OUTSIDE = 90  # pixels of a chart's height that other libraries need for the title and the legend
 _LETTER = 6.4  # width in pixels
-_MOST_LETTERS = 26  # of a label
+_MOST_LETTERS, _MOST_IN_TITLE = 36, 50  # of a label, and of the title of the horizontal axis
 _ROOM = 0.04
 _BAR = 0.76  # share of a row
 
@@ -61,7 +61,7 @@ def _horizontal(axis: Axis, marks: Sequence[tuple[float, str]], left: float, rig
     yield f'<path class="grid" d="{lines}"/>' if lines else ""
     yield from (svg_text(left - 6, place + 4, label, "end") for place, label in marks)
     if axis.title:
-        yield svg_text(13, middle, axis.title, "middle", "rotate(-90 13 {y})", "axis")
+        yield svg_text(13, middle, _shortened(axis.title), "middle", "rotate(-90 13 {y})", "axis")
 
 
 def _vertical(axis: Axis, scale: Scale, top: float, bottom: float, middle: float) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _vertical(axis: Axis, scale: Scale, top: float, bottom: float, middle: float
                 yield svg_text(place, bottom + 16, label, "middle")
                 free = place + half + 4
     if axis.title:
-        title = f"{axis.title} (UTC)" if axis.is_date else axis.title
+        title = f"{axis.title} (UTC)" if axis.is_date else _shortened(axis.title, _MOST_IN_TITLE)
         yield svg_text(middle, bottom + 34, title, "middle", kind="axis")
 
 
@@ -165,6 +165,6 @@ def _legend(layers: Sequence[Layer]) -> str:
     return f'<ul class="legend">{"".join(items)}</ul>' if items else ""
 
 
-def _shortened(label: str) -> str:
+def _shortened(label: str, most: int = _MOST_LETTERS) -> str:
     label = " ".join(label.split())
-    return label if len(label) <= _MOST_LETTERS else f"{label[: _MOST_LETTERS - 1]}…"
+    return label if len(label) <= most else f"{label[: most - 1]}…"

@@ -83,7 +83,7 @@ def dots(
         look = f'fill="{text(color)}"' if number < 0 else f'class="shade-{number}"'
         circles = "".join(
             f'<circle cx="{x[place]:.1f}" cy="{y[place]:.1f}" r="{radius:g}"{_closed(texts, place, "circle")}'
-            for place in np.flatnonzero(known & (numbers == number))
+            for place in np.flatnonzero(known & (numbers == number)).tolist()
         )
         groups.append(f'<g {look} opacity="{opacity:g}">{circles}</g>')
     return "".join(groups)

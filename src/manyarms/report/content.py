@@ -20,7 +20,9 @@ from ..dashboard.studies import study_facts
 from ..errors import StudyNotFound
 from ..plots import Chart, History, charts
 from ..plots.chart import empty_chart
+from ..plots.charts.importance import FEWEST_ARMS
 from ..plots.charts.scores import TITLE as SCORES_TITLE
+from ..plots.parameters import Forest
 from ..study.view import load_study
 
 MOST_ROWS = 1_000
@@ -29,6 +31,7 @@ MOST_ROWS = 1_000
 _FIXED = ("arm", "status", "best_reward", "best_step", "reward", "steps", "pulls", "failures", "seconds", "parents")
 _MOST_CONFIG, _MOST_METRICS = 20, 10  # columns
 _MOST_ANCESTORS = 30
+_MOST_FITTED = 1_000  # arms
 _MOST_REPLAYED = 5_000  # events: the scores of a longer study would take too long to compute
 
 
@@ -137,15 +140,11 @@ def _lineage(arms: ArmColumns, arm: int) -> list[tuple[int, float | None]]:
 
 
 def _charts(storage: str, name: str, history: History) -> Iterator[tuple[str, Chart]]:
-    """All charts. One that needs a package which is not installed says so."""
+    """All charts, in the order of the page."""
     yield "best-by-steps", charts.best_reward(history)
     yield "best-by-time", replace(charts.best_reward(history, x="time"), title="Best reward over time")
     yield "curves", charts.curves(history)
-    for place, describe in {"importance": charts.importance, "contour": charts.contour}.items():
-        try:
-            yield place, describe(history)
-        except ImportError as error:
-            yield place, empty_chart(place.capitalize(), str(error))
+    yield from _forest_charts(history)
     yield "slices", charts.slices(history)
     yield "parallel", charts.parallel_coordinates(history)
     yield "rungs", charts.rungs(history)
@@ -154,6 +153,17 @@ def _charts(storage: str, name: str, history: History) -> Iterator[tuple[str, Ch
     yield "family", charts.family(history)
     yield "timeline", charts.timeline(history)
     yield "failures", charts.failures(history)
+
+
+def _forest_charts(history: History) -> Iterator[tuple[str, Chart]]:
+    """The charts that need a random forest. It is fitted once."""
+    try:
+        forest = Forest(history, _MOST_FITTED) if len(history.ranking()) >= FEWEST_ARMS else None
+    except ImportError as error:
+        yield "importance", empty_chart("Importance of parameters", str(error))
+        return
+    yield "importance", charts.importance(history, forest)
+    yield "contour", charts.contour(history, forest=forest)
 
 
 def _scores(storage: str, name: str, history: History) -> Chart:

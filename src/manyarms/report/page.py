@@ -99,10 +99,10 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
 
 
 def _figures(charts: Mapping[str, Chart], names: tuple[str, ...]) -> str:
-    shown = (charts[name] for name in names)
     figures = "".join(
-        parts.figure(name, chart.title, chart.note, svg_figure(chart), is_wide(chart))
-        for name, chart in zip(names, shown, strict=True)
+        parts.figure(name, charts[name].title, charts[name].note, svg_figure(charts[name]), is_wide(charts[name]))
+        for name in names
+        if name in charts
     )
     return f'<div class="charts">{figures}</div>'
 
