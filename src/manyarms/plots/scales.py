@@ -13,6 +13,7 @@ from .chart import Axis
 from .history import Floats
 
 _LARGEST = float(np.finfo(float).max) / 4
+_LARGEST_POWER = 300  # of ten
 _PERIODS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)  # seconds
 
 
@@ -34,12 +35,9 @@ class Scale:
 
     def __call__(self, values: Floats) -> Floats:
         """The pixels of values."""
-        share = (self.transformed(values) / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # halves cannot overflow
+        there = np.clip(_transformed(self.axis, values), self.low, self.high)
+        share = (there / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # halves cannot overflow
         return self.begin + (self.end - self.begin) * share
-
-    def transformed(self, values: Floats) -> Floats:
-        """The values, or their logarithms; NaN where there is none."""
-        return _transformed(self.axis, values)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
         """The pixels and the labels of at most about this many ticks."""
@@ -51,6 +49,7 @@ class Scale:
             labels = _dates(values)
         else:
             values = _round_values(self.low, self.high, most, whole=self.axis.log and self.high - self.low >= 2)
+            values = [value for value in values if abs(value) < _LARGEST_POWER] if self.axis.log else values
             labels = [_label(float(f"{10.0**value:.2g}") if self.axis.log else value) for value in values]
         return [(self._pixel(value), label) for value, label in zip(values, labels, strict=True)]
 
@@ -82,6 +81,7 @@ def scale_of(axis: Axis, values: Iterable[Floats], begin: float, end: float, roo
 
 
 def _transformed(axis: Axis, values: Floats) -> Floats:
+    """The values, or their logarithms; NaN where there is none."""
     if not axis.log:
         return values
     with np.errstate(divide="ignore", invalid="ignore"):
