@@ -21,7 +21,7 @@ from waiting import PATIENCE, wait_until
 
 import manyarms as ma
 from manyarms.tables import load_model
-from manyarms.tables.report import charts, importance
+from manyarms.tables.report import importance
 
 QUICK = ("--families", "linear", "tree", "--quiet")
 FILES = ["leaderboard.csv", "model.joblib", "model.json", "report.html", "requirements.txt", "snippet.py", "study.db"]
@@ -41,20 +41,12 @@ def table(place):
 
 
 @pytest.fixture
-def fit_and_draw(manyarms, table, monkeypatch):
+def fit(manyarms, table, monkeypatch):
     """Fits the table, with few models."""
     monkeypatch.setattr(importance, "_REPEATS", 1)
     return lambda *options, data="things.csv", target="kind", budget=4: manyarms(
         "fit", data, "--target", target, *(("--budget", budget) if budget else ()), *QUICK, *options
     )
-
-
-@pytest.fixture
-def fit(fit_and_draw, monkeypatch):
-    """The same with empty charts: drawing them takes as long as the search."""
-    monkeypatch.setattr(charts, "_figure", lambda height: MagicMock())
-    monkeypatch.setattr(charts, "_drawn", lambda figure, name: f'<div id="chart-{name}"></div>')
-    return fit_and_draw
 
 
 def journal(directory="things-model"):
@@ -65,8 +57,8 @@ def journal(directory="things-model"):
 # -- results
 
 
-def test_a_fit_prints_what_it_found_and_writes_everything(fit_and_draw, manyarms):
-    answer = fit_and_draw()
+def test_a_fit_prints_what_it_found_and_writes_everything(fit, manyarms):
+    answer = fit()
     assert answer.code == 0, answer.err
     assert answer.err == ""
     lines = answer.out.splitlines()
@@ -108,8 +100,8 @@ def test_the_saved_model_predicts_like_the_estimator(fit):
     assert model.predict(frame).tolist() == model.estimator.predict(frame.drop(columns="kind")).tolist()
 
 
-def test_numbers_are_learned_too(fit_and_draw):
-    answer = fit_and_draw("--scoring", "neg_mean_absolute_error", target="weight")
+def test_numbers_are_learned_too(fit):
+    answer = fit("--scoring", "neg_mean_absolute_error", target="weight")
     assert answer.code == 0, answer.err
     assert answer.out.splitlines()[1] == "Target weight: regression (numbers), scoring neg_mean_absolute_error"
     assert "chart-predicted-against-actual" in Path("things-model/report.html").read_text()
@@ -121,19 +113,6 @@ def test_a_few_rows_are_enough_and_none_are_held_out(fit, place):
     assert answer.code == 0
     assert answer.err == "manyarms: Only 12 rows: none are held out, so the only score is the cross-validated one.\n"
     assert "held out" not in answer.out and "Held-out" not in answer.out
-
-
-def test_without_plotly_all_but_the_report_is_written(fit, monkeypatch):
-    monkeypatch.setattr(charts, "available", lambda: False)
-    answer = fit()
-    assert answer.code == 0
-    assert answer.err == 'manyarms: There is no report.html, because plotly is not installed: pip install "manyarms[report]"\n'
-    assert sorted(path.name for path in Path("things-model").iterdir() if path.name in FILES) == sorted(
-        set(FILES) - {"report.html"}
-    )
-
-
-# -- resuming
 
 
 def test_a_finished_fit_only_writes_its_results_again(fit):
@@ -243,7 +222,7 @@ def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
 # -- irregular tables
 
 
-def test_a_very_irregular_table_is_learned_and_predicted(fit_and_draw, manyarms, place):
+def test_a_very_irregular_table_is_learned_and_predicted(fit, manyarms, place):
     n = 90
     odd = {
         'it\'s "quoted", [really]\n<b>': np.arange(n) % 7,
@@ -261,7 +240,7 @@ def test_a_very_irregular_table_is_learned_and_predicted(fit_and_draw, manyarms,
         "self": 1e20 * np.arange(n),
     }
     make_table(n, **odd).to_csv(place / "odd.csv", index=False)
-    answer = fit_and_draw("--families", "linear", "tree", "boosting", "lightgbm", "xgboost", data="odd.csv", budget=6)
+    answer = fit("--families", "linear", "tree", "boosting", "lightgbm", "xgboost", data="odd.csv", budget=6)
     assert answer.code == 0, answer.err
     assert answer.err.splitlines() == ["manyarms: Columns without a name are called 'Unnamed: 5'."]
     status = manyarms("status", "odd-model/study.db", "--json").data[0]

@@ -12,7 +12,7 @@ from waiting import PATIENCE
 
 import manyarms as ma
 
-COMMANDS = ("run", "resume", "status", "arms", "best", "verify", "gc", "upgrade", "dashboard")
+COMMANDS = ("run", "resume", "status", "arms", "best", "verify", "gc", "upgrade", "dashboard", "report")
 
 
 def test_the_version_is_the_librarys(manyarms):
@@ -86,6 +86,7 @@ MISTAKES = {
     "verify nowhere.db study": (1, "there is no file 'nowhere.db'"),
     "gc nowhere.db study": (1, "there is no file 'nowhere.db'"),
     "resume nowhere.db study": (1, "there is no file 'nowhere.db'"),
+    "report nowhere.db": (1, "there is no file 'nowhere.db'"),
     "dashboard nowhere.db": (1, "there is no file 'nowhere.db'"),
     "dashboard nowhere.db --port 70000": (2, "--port must be between 0 and 65535, got 70000"),
     "dashboard nowhere.db --token short": (2, "--token must be at least 8 letters, digits or the characters . _ ~ -"),

@@ -250,7 +250,7 @@ def test_what_a_strategy_thinks_can_be_drawn(name, pulls, tmp_path):
         study.optimize(lambda pull: 0.5 + pull.arm.id % 7 / 20, progress=False)
     study.close()
     with ma.load_study(f"sqlite:///{tmp_path}/study.db") as view:
-        found = view._scores()
+        found = view.scores()
         assert (found is None) == (rows is None)
         if found is not None and pulls:
             assert found.rows == rows and value in found.value

@@ -15,7 +15,7 @@ import manyarms
 SOURCE = Path(manyarms.__file__).parent
 
 LAYERS = [
-    ("records, errors and argument checks", ["version", "errors", "checks", "core", "safe_text", "notebook_html", "budget"]),
+    ("records, errors and argument checks", ["version", "errors", "checks", "core", "safe_text", "html", "budget"]),
     ("spaces", ["spaces"]),
     ("building blocks of all strategies", ["strategies.kit", "strategies.protocol"]),
     ("building blocks of single strategies", ["strategies.pickers", "strategies.surrogate", "strategies.cube"]),
@@ -36,6 +36,7 @@ LAYERS = [
     ("comparison with other libraries", ["bench"]),
     ("contracts for your own parts", ["testing"]),
     ("the dashboard", ["dashboard"]),
+    ("reports on studies", ["report"]),
     ("command line", ["cli", "__main__"]),
     ("public names", ["__init__"]),
 ]

@@ -15,9 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import manyarms as ma
+from manyarms.html.writing import written_aside
 from manyarms.tables import Facts, load_model, read_table, save_model, versions
 from manyarms.tables.versions import differences, installed, versions_of
-from manyarms.tables.writing import write_frame, written_aside
+from manyarms.tables.writing import write_frame
 
 FACTS = Facts(
     task="classification",

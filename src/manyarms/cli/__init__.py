@@ -18,7 +18,21 @@ from ..errors import ManyarmsError
 from ..version import __version__
 from .terminal import print_note
 
-COMMANDS = ("fit", "predict", "run", "resume", "status", "arms", "best", "verify", "gc", "upgrade", "dashboard", "race")
+COMMANDS = (
+    "fit",
+    "predict",
+    "run",
+    "resume",
+    "status",
+    "arms",
+    "best",
+    "verify",
+    "gc",
+    "upgrade",
+    "dashboard",
+    "report",
+    "race",
+)
 """The commands, in the order of the help text. Each is in the file with its name."""
 
 _DESCRIPTION = "Find the best model, by training many candidates a little and the best ones longer."

@@ -90,14 +90,11 @@ def _fit(options: argparse.Namespace) -> int:
     check_packages("fit")
     from ..tables import fit_table
     from ..tables.directory import default_directory
-    from ..tables.report import charts
 
     path = Path(options.data)
 
     def on_start(problem: Problem, scoring: str) -> None:
         _describe(path.name, problem, scoring, options.task == "auto")
-        if charts.available():
-            charts.load_library()
 
     with own_warnings(), advice_as_options():
         fitted = fit_table(
@@ -197,8 +194,6 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     if fitted.score is not None and fitted.evaluation is not None:
         print(f"Held-out {scoring}: {fitted.score:.4f} ({len(fitted.evaluation.target):,} rows)")
     names = sorted(file.name for file in written)
-    if "report.html" not in names:
-        print_note('There is no report.html, because plotly is not installed: pip install "manyarms[report]"')
     print(f"\nWrote the model, {', '.join(names[:-1])} and {names[-1]} to {written[0].parent}. To use the model:\n")
     snippet = next(file for file in written if file.name == "snippet.py")
     print(snippet.read_text(encoding="utf-8"), end="")

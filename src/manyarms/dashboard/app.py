@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ..errors import StudyNotFound
+from ..html.page import stylesheet
 from ..version import __version__
 from .arms import FIXED, MOST_ROWS, Query
 from .columns import STATUSES
@@ -190,7 +191,8 @@ def _refused(_: Request, error: Exception) -> Response:
 def _contents() -> dict[str, bytes]:
     """The files of the page, by name."""
     folder = files(__package__).joinpath("static")
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+    return found | {"style.css": stylesheet().encode()}
 
 
 def _static(name: str) -> Response:

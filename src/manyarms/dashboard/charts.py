@@ -106,6 +106,12 @@ class Charts:
         finally:
             lock.release()
 
+    def history(self) -> History:
+        """The history of the study as it is now."""
+        with self._lock:
+            self._take()
+            return copied(self._history)
+
     @property
     def events(self) -> int:
         """Number of events that were added."""
@@ -116,9 +122,7 @@ class Charts:
         known, now = self._drawn.get(name), self._clock()
         if known is not None and known.events == self.events:
             return known
-        with self._lock:
-            self._take()
-            history = copied(self._history)  # a chart may take seconds, and others need not wait for it
+        history = self.history()  # a chart may take seconds, and others need not wait for it
         figure = forest_chart(name, history) if name in FOREST_CHARTS else svg_chart(name, history)
         drawn = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
         return drawn

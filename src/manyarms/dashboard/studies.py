@@ -58,15 +58,8 @@ class Studies:
     def study(self, number: int) -> dict[str, Any]:
         """The facts and totals of one study, from counts that the database makes, so that they are there at once."""
         overview = self._overview(number)
-        settings = overview.header.get("settings")
-        shown = settings.items() if isinstance(settings, dict) else ()
-        return {
-            **overview.as_json(self.reader),
-            "storage": self.reader.shown,
-            "settings": {json_values.name(name): json_values.cell(value) for name, value in list(shown)[:_SETTINGS]},
-            "charts": self._opened(overview).feed.charts.titles,
-            "recommended": self._recommended(overview),
-        }
+        feed = self._opened(overview).feed
+        return {**study_facts(overview, feed, self.reader), "charts": feed.charts.titles}
 
     def arms(self, number: int, query: Query) -> dict[str, Any]:
         """A page of the table of arms."""
@@ -167,15 +160,27 @@ class Studies:
         study.used = self._clock()
         self._open.move_to_end(study.feed.number)
 
-    def _recommended(self, overview: Overview) -> dict[str, Any] | None:
-        """The recommendation that the study stored; None if there is none yet."""
-        feed = self._opened(overview).feed
-        saved = feed.recommendation()
-        found = None if saved is None else stored_recommendation(saved[1])
-        if saved is None or found is None:
-            return None
-        is_newest = saved[0] == overview.head.events
-        return {"arm": found.arm, "step": found.step, "reward": found.reward, "by_mean": found.by_mean, "is_newest": is_newest}
+
+def study_facts(overview: Overview, feed: StudyFeed, reader: StorageReader) -> dict[str, Any]:
+    """The facts and totals of a study, its settings and its recommendation."""
+    settings = overview.header.get("settings")
+    shown = settings.items() if isinstance(settings, dict) else ()
+    return {
+        **overview.as_json(reader),
+        "storage": reader.shown,
+        "settings": {json_values.name(name): json_values.cell(value) for name, value in list(shown)[:_SETTINGS]},
+        "recommended": _recommended(overview, feed),
+    }
+
+
+def _recommended(overview: Overview, feed: StudyFeed) -> dict[str, Any] | None:
+    """The recommendation that the study stored; None if there is none yet."""
+    saved = feed.recommendation()
+    found = None if saved is None else stored_recommendation(saved[1])
+    if saved is None or found is None:
+        return None
+    is_newest = saved[0] == overview.head.events
+    return {"arm": found.arm, "step": found.step, "reward": found.reward, "by_mean": found.by_mean, "is_newest": is_newest}
 
 
 def _progress(feed: StudyFeed) -> dict[str, Any]:

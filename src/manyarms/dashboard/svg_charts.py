@@ -7,17 +7,14 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from plotly.colors import sample_colorscale
 
 from ..plots import CHARTS, Chart, History, plotly_json
-from ..plots.chart import MISSING, Dimension
+from ..plots.chart import Dimension
 from ..plots.history import Floats
+from ..plots.parallel import BELOW, heights, labels, shades_of
 from ..safe_text import safe_text
 
 _SHADES = 12  # different colors of lines
-_TICKS = 5
-_MOST_LABELS = 12  # on one axis
-_BELOW = -0.12  # where arms without a value pass
 _GRAY = "#8a96a3"
 
 
@@ -39,10 +36,12 @@ def without_webgl(chart: Chart) -> dict[str, Any]:
 
 def _parallel(dimensions: tuple[Dimension, ...]) -> dict[str, Any]:
     """Parallel coordinates: a line for each arm, and a vertical axis for each dimension. The last one sets the colors."""
-    heights = np.array([_heights(dimension) for dimension in dimensions])[:, ::-1]  # the best arms are drawn last
-    shades = np.minimum((np.clip(heights[-1], 0, 1) * _SHADES).astype(int), _SHADES - 1)
+    from plotly.colors import sample_colorscale  # here: a report reads studies by this package, and does not need plotly
+
+    crossings = np.array([heights(dimension) for dimension in dimensions])[:, ::-1]  # the best arms are drawn last
+    shades = shades_of(dimensions[-1], _SHADES)[::-1]
     colors = sample_colorscale("Viridis", np.linspace(0.25, 1, _SHADES).tolist())
-    traces = [_lines(heights[:, shades == place], color) for place, color in enumerate(colors) if np.any(shades == place)]
+    traces = [_lines(crossings[:, shades == place], color) for place, color in enumerate(colors) if np.any(shades == place)]
     hidden = {"visible": False, "fixedrange": True}
     layout = {
         "height": 420,
@@ -50,28 +49,11 @@ def _parallel(dimensions: tuple[Dimension, ...]) -> dict[str, Any]:
         "showlegend": False,
         "hovermode": False,
         "xaxis": {**hidden, "range": [-0.1, len(dimensions) - 0.9]},
-        "yaxis": {**hidden, "range": [_BELOW - 0.03, 1.03]},
+        "yaxis": {**hidden, "range": [BELOW - 0.03, 1.03]},
         "shapes": [_axis(place) for place in range(len(dimensions))],
         "annotations": [label for place, dimension in enumerate(dimensions) for label in _labels(place, dimension)],
     }
     return {"data": traces, "layout": layout}
-
-
-def _scaled(dimension: Dimension) -> Floats:
-    return np.log10(dimension.values) if dimension.axis.log else dimension.values
-
-
-def _limits(dimension: Dimension) -> tuple[float, float]:
-    values = _scaled(dimension)
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
-
-
-def _heights(dimension: Dimension) -> Floats:
-    """Where the lines cross an axis: from 0 to 1, or below if an arm has no value."""
-    low, high = _limits(dimension)
-    heights = (_scaled(dimension) - low) / (high - low)
-    return np.where(np.isnan(heights), _BELOW, heights)
 
 
 def _lines(heights: Floats, color: str) -> dict[str, Any]:
@@ -88,17 +70,11 @@ def _axis(place: int) -> dict[str, Any]:
 
 def _labels(place: int, dimension: Dimension) -> list[dict[str, Any]]:
     """The title and the ticks of an axis, as text in which plotly finds no tags."""
-    axis, (low, high) = dimension.axis, _limits(dimension)
-    ticks = {
-        (value - low) / (high - low): f"{10**value if axis.log else value:.3g}" for value in np.linspace(low, high, _TICKS)
-    }
-    if axis.categories is not None:
-        kept = range(0, len(axis.categories), -(-len(axis.categories) // _MOST_LABELS))
-        ticks = {(number - low) / (high - low): axis.categories[number] for number in kept}
-    if np.isnan(dimension.values).any():
-        ticks[_BELOW] = MISSING
-    title = {**_text(place, 1, axis.title), "yshift": 16, "yanchor": "bottom", "textangle": -12}
-    return [title, *({**_text(place, height, text), "xanchor": "left", "xshift": 3} for height, text in ticks.items())]
+    title = {**_text(place, 1, dimension.axis.title), "yshift": 16, "yanchor": "bottom", "textangle": -12}
+    return [
+        title,
+        *({**_text(place, height, text), "xanchor": "left", "xshift": 3} for height, text in labels(dimension).items()),
+    ]
 
 
 def _text(x: float, y: float, text: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -110,11 +110,16 @@ class History:
         order: NDArray[np.int64] = np.argsort(-self.sign * best, kind="stable")  # NaN is last
         return order[: int(np.sum(~np.isnan(best)))]
 
-    def parameters(self) -> dict[str, list[Any]]:
-        """The value of each parameter for each arm; None where an arm does not have it. Nested ones are named by path."""
-        flat = [flattened(config) if isinstance(config, dict) else {"config": config} for config in self.configs]
-        names = dict.fromkeys(name for values in flat for name in values)
-        return {name: [values.get(name) for values in flat] for name in names}
+    def parameters(self, positions: Iterable[int] | None = None) -> dict[str, list[Any]]:
+        """The value of each parameter for each arm; None where an arm does not have it. Nested ones are named by path.
+
+        Args:
+            positions: The positions of the arms; all arms by default.
+        """
+        chosen = range(self.arms) if positions is None else [int(place) for place in positions]
+        flat = {place: _flat(self.configs[place]) for place in chosen}
+        names = dict.fromkeys(name for place in sorted(flat) for name in flat[place])
+        return {name: [flat[place].get(name) for place in chosen] for name in names}
 
     def _open(self, event: Event) -> None:
         assert event.arm is not None
@@ -152,6 +157,10 @@ class History:
             self._numbers[worker] = len(self.workers)
             self.workers.append(worker)
         return self._numbers[worker]
+
+
+def _flat(config: Any) -> dict[str, Any]:
+    return flattened(config) if isinstance(config, dict) else {"config": config}
 
 
 def _number(value: Any) -> float:

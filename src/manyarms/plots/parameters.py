@@ -42,8 +42,7 @@ def parameters_of(history: History, positions: Any) -> list[Parameter]:
         positions: The positions of the arms.
     """
     logarithmic = _logarithmic(history.header.get("space"))
-    columns = {name: [values[place] for place in positions] for name, values in history.parameters().items()}
-    found = (_encoded(name, values, name in logarithmic) for name, values in columns.items())
+    found = (_encoded(name, values, name in logarithmic) for name, values in history.parameters(positions).items())
     return [parameter for parameter in found if parameter is not None]
 
 
@@ -93,6 +92,9 @@ class Forest:
     Args:
         history: The study.
         most: Maximum number of arms that it is fitted to.
+
+    Attributes:
+        note: A sentence that says how many arms it was fitted to, if not all.
     """
 
     def __init__(self, history: History, most: int = _MOST_FITTED) -> None:
@@ -110,9 +112,16 @@ class Forest:
         self._scale = float(np.abs(self.rewards).max(initial=0.0)) or 1.0
         self._targets = _without_outliers(self.rewards / self._scale)
         self._model.fit(self._inputs, self._targets)
+        self._importances: tuple[Floats, Floats] | None = None
+        self.note = "" if len(ranking) <= most else f"The forest is fitted to {most:,} of {len(ranking):,} arms."
 
     def importances(self) -> tuple[Floats, Floats]:
         """How much worse the forest predicts if a parameter is shuffled, as shares of the sum; mean and standard deviation."""
+        if self._importances is None:
+            self._importances = self._measured()
+        return self._importances
+
+    def _measured(self) -> tuple[Floats, Floats]:
         from sklearn.inspection import permutation_importance
 
         found = permutation_importance(self._model, self._inputs, self._targets, n_repeats=_REPEATS, n_jobs=1, random_state=0)

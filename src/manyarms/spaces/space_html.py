@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..notebook_html import block_html, heading_html, rows_html, shown
+from ..html.notebook import block_html, heading_html, rows_html, shown
 from .choice import Choice
 from .joint import Joint
 from .parameters import Constant, Float, Int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..notebook_html import block_html, heading_html, rows_html
+from ..html.notebook import block_html, heading_html, rows_html
 from ..strategies import Phase
 
 

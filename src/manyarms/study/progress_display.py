@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from ..notebook_html import bar_html, text_html
+from ..html.notebook import bar_html, text_html
 from .progress_report import Report, head, lines, one_line
 
 _NOTEBOOK_WIDTH = 120  # characters

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..core import sign_of
-from ..notebook_html import (
+from ..html.notebook import (
     bar_html,
     block_html,
     config_facts,

@@ -223,7 +223,7 @@ class StudyView:
         """Plots of the study: `study.plot.history()`, `.curves()`, `.importance()` and others. See `StudyPlots`."""
         from ..plots import StudyPlots  # here: most searches draw nothing
 
-        return StudyPlots(self._history, self._scores)
+        return StudyPlots(self._history, self.scores)
 
     def _history(self) -> History:
         from ..plots import History
@@ -234,7 +234,7 @@ class StudyView:
                 history.add(event)
         return history
 
-    def _scores(self) -> Scores | None:
+    def scores(self) -> Scores | None:
         """What the strategy thinks now; None if it does not say, or cannot be restored."""
         with reading(self.journal):
             self._replay()

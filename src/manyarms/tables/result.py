@@ -11,15 +11,16 @@ from typing import Any
 
 import pandas as pd
 
+from ..html.writing import write_text
 from ..sklearn.automl.column_kinds import dtype_kind
 from ..sklearn.automl.scoring import score
 from .evaluation import Evaluation
 from .problem import Problem
-from .report import Findings, charts, column_importance, columns_frame, importance_seconds, report_page
+from .report import Findings, column_importance, columns_frame, importance_seconds, report_page
 from .saved import Facts, save_model
 from .time_budget import TimeBudget
 from .versions import installed, versions_of
-from .writing import write_frame, write_text
+from .writing import write_frame
 
 REPORT, LEADERBOARD, SNIPPET = "report.html", "leaderboard.csv", "snippet.py"
 
@@ -102,7 +103,7 @@ class TableFit:
     def save(
         self, directory: str | os.PathLike[str] | None = None, *, command: str = "", time: float | None = None
     ) -> list[Path]:
-        """Write the model, the leaderboard, a snippet that loads the model, and the report if plotly is installed.
+        """Write the model, the leaderboard, a snippet that loads the model, and the report.
 
         Args:
             directory: Where to write them. By default the directory of the fit.
@@ -121,21 +122,16 @@ class TableFit:
         write_frame(place / LEADERBOARD, self.leaderboard)
         data = "table.csv" if self.source is None else str(self.source)
         write_text(place / SNIPPET, _SNIPPET.format(directory=str(place), data=data))
-        written = [place / LEADERBOARD, place / SNIPPET]
-        if charts.available():
-            self._write_report(place / REPORT, facts, time)
-            written.append(place / REPORT)
-        return written
+        self._write_report(place / REPORT, facts, time)
+        return [place / LEADERBOARD, place / SNIPPET, place / REPORT]
 
     def report(self, path: str | os.PathLike[str], *, time: float | None = None) -> Path:
-        """Write the report, one HTML page that opens offline. It needs plotly.
+        """Write the report, one HTML page that opens offline.
 
         Args:
             path: File to write.
             time: Seconds for measuring the feature importance, at most.
         """
-        if not charts.available():
-            raise ImportError('The report needs plotly: pip install "manyarms[report]"')
         self._write_report(Path(path), self.facts(), time)
         return Path(path)
 

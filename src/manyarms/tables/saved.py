@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import ManyarmsError
+from ..html.writing import write_text, written_aside
 from ..sklearn.automl.column_kinds import TEXT
 from ..sklearn.automl.scoring import score
 from ..sklearn.automl.wording import listed, one_line
@@ -24,7 +25,6 @@ from .names import Notify
 from .reading.table import read_table, warn
 from .target import with_target
 from .versions import differences
-from .writing import write_text, written_aside
 
 MODEL, FACTS, REQUIREMENTS = "model.joblib", "model.json", "requirements.txt"
 

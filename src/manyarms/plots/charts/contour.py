@@ -15,16 +15,17 @@ MOST_POINTS = 1_000
 _GRID = 25
 
 
-def contour(history: History, x: str | None = None, y: str | None = None) -> Chart:
+def contour(history: History, x: str | None = None, y: str | None = None, forest: Forest | None = None) -> Chart:
     """The reward that a random forest predicts for fully trained arms over two parameters, and the arms that were tried.
 
     Args:
         history: The study.
         x, y: Names of the parameters; by default, the two that matter most.
+        forest: The forest, if it was fitted already.
     """
     if len(history.ranking()) < FEWEST_ARMS:
         return empty_chart(TITLE, f"This needs at least {FEWEST_ARMS} arms with a reward.")
-    forest = Forest(history, most=2_000)
+    forest = forest or Forest(history, most=2_000)
     names = [parameter.name for parameter in forest.parameters]
     if len(names) < 2:
         return empty_chart(TITLE, "This needs two parameters with different values.")
@@ -41,7 +42,8 @@ def contour(history: History, x: str | None = None, y: str | None = None) -> Cha
     texts = [f"arm {history.id_of(forest.positions[place])}: {forest.rewards[place]:.6g}" for place in shown]
     tried = Points(across.values[shown], up.values[shown], color="#202020", texts=texts, size=4, opacity=0.6)
     panel = Panel(across.axis, up.axis, (Surface(xs, ys, forest.surface(first, second, xs, ys), "predicted reward"), tried))
-    return Chart(TITLE, (panel,), note="Colors show the mean prediction of a random forest for fully trained arms.")
+    note = f"Colors show the mean prediction of a random forest for fully trained arms. {forest.note}".strip()
+    return Chart(TITLE, (panel,), note=note)
 
 
 def _grid(parameter: Parameter) -> Floats:

@@ -13,15 +13,16 @@ FEWEST_ARMS = 10
 """Number of arms with a reward that importance needs at least."""
 
 
-def importance(history: History) -> Chart:
+def importance(history: History, forest: Forest | None = None) -> Chart:
     """How much each parameter matters: permutation importance in a random forest that predicts rewards.
 
     Args:
         history: The study.
+        forest: The forest, if it was fitted already.
     """
     if len(history.ranking()) < FEWEST_ARMS:
         return empty_chart(TITLE, f"This needs at least {FEWEST_ARMS} arms with a reward.")
-    forest = Forest(history)
+    forest = forest or Forest(history)
     if not forest.parameters:
         return empty_chart(TITLE, "There are no parameters with different values.")
     mean, deviation = forest.importances()
@@ -37,4 +38,4 @@ def importance(history: History) -> Chart:
     note = (
         "Shows how much worse a random forest predicts the rewards if a parameter is shuffled. Lines are standard deviations."
     )
-    return Chart(TITLE, (panel,), note=note, height=170 + 28 * len(names))
+    return Chart(TITLE, (panel,), note=f"{note} {forest.note}".strip(), height=170 + 28 * len(names))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 
 from ... import checks
 from ...errors import ManyarmsWarning
-from ...notebook_html import html_or_nothing
+from ...html.notebook import html_or_nothing
 from .auto_html import auto_html
 from .auto_study import AutoStudy
 from .column_kinds import as_table, check_useful, kinds_of

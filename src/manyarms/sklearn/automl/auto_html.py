@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...notebook_html import block_html, facts_html, heading_html, rows_html
+from ...html.notebook import block_html, facts_html, heading_html, rows_html
 from .wording import counted
 
 _TOP = 5

@@ -26,8 +26,8 @@ from sklearn.utils.validation import _check_method_params
 from ...budget import Budget
 from ...checkpoints import Checkpoints
 from ...errors import NoResult
+from ...html.notebook import html_or_nothing
 from ...journal import Journal
-from ...notebook_html import html_or_nothing
 from ...runners.pull_limit import PullLimit
 from ...study.arguments import check_remaining
 from ...study.study import Study

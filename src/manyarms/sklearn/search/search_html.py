@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...notebook_html import block_html, config_facts, facts_html, heading_html
+from ...html.notebook import block_html, config_facts, facts_html, heading_html
 from ...study.summary import counted
 
 

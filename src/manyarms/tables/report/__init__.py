@@ -1,8 +1,7 @@
 """The report on the model of a table: one HTML page that opens offline."""
 
-from . import charts
 from .findings import Findings, columns_frame
 from .importance import column_importance, importance_seconds
 from .page import report_page
 
-__all__ = ["Findings", "charts", "column_importance", "columns_frame", "importance_seconds", "report_page"]
+__all__ = ["Findings", "column_importance", "columns_frame", "importance_seconds", "report_page"]

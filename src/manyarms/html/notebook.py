@@ -9,7 +9,7 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from .safe_text import safe_text
+from ..safe_text import safe_text
 
 LONGEST = 200
 """Maximum number of characters of one text."""

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from manyarms.notebook_html import (
+from manyarms.html.notebook import (
     LONGEST,
     bar_html,
     config_facts,
