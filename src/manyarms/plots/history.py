@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -110,9 +110,13 @@ class History:
         order: NDArray[np.int64] = np.argsort(-self.sign * best, kind="stable")  # NaN is last
         return order[: int(np.sum(~np.isnan(best)))]
 
-    def parameters(self) -> dict[str, list[Any]]:
-        """The value of each parameter for each arm; None where an arm does not have it. Nested ones are named by path."""
-        flat = [flattened(config) if isinstance(config, dict) else {"config": config} for config in self.configs]
+    def parameters(self, positions: Iterable[int]) -> dict[str, list[Any]]:
+        """The value of each parameter for the arms at these positions; None where an arm does not have it.
+
+        Nested parameters are named by path.
+        """
+        configs = (self.configs[position] for position in positions)
+        flat = [flattened(config) if isinstance(config, dict) else {"config": config} for config in configs]
         names = dict.fromkeys(name for values in flat for name in values)
         return {name: [values.get(name) for values in flat] for name in names}
 

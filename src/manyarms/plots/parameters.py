@@ -42,7 +42,7 @@ def parameters_of(history: History, positions: Any) -> list[Parameter]:
         positions: The positions of the arms.
     """
     logarithmic = _logarithmic(history.header.get("space"))
-    columns = {name: [values[place] for place in positions] for name, values in history.parameters().items()}
+    columns = history.parameters(positions)
     found = (_encoded(name, values, name in logarithmic) for name, values in columns.items())
     return [parameter for parameter in found if parameter is not None]
 
