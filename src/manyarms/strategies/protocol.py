@@ -30,7 +30,7 @@ class ExtendedStrategy(Strategy, Protocol):
 
     A strategy whose constructor takes more than a space and its settings also has a method `fresh_copy(**changes)`. A strategy
     that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`. What it has learned is shown by
-    `study.plot` if it has `scores()`, `predictions()`, `posteriors()` or `boxes()`, which return the records of `strategies.kit`
+    `study.plot` if it has `scores()`, `predictions()`, `posteriors()` or `boxes()`, which return records of `strategies.kit`
     or None.
 
     Attributes:
