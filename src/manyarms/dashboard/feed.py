@@ -89,8 +89,8 @@ class StudyFeed:
             Unreadable: The storage or the study cannot be read at the moment.
             StudyNotFound: The study no longer exists.
         """
-        if not self._reading.acquire(blocking=False):
-            return  # another thread reads; what it has found so far is used
+        if not self._reading.acquire(blocking=not self.header):
+            return  # another thread reads; what it has found so far is used, but the header must be known
         try:
             if not self.is_complete or self._clock() - self._refreshed >= _FRESH:
                 self._read_or_explain(self._clock() + seconds)

@@ -31,8 +31,8 @@ from .network import network_space
 from .svg_charts import without_webgl
 
 TITLES = {
-    "latest_pulls": "Latest pulls",
     "scores": "Value and bonus",
+    "latest_pulls": "Latest pulls",
     "predictions": "Predicted and measured rewards",
     "posteriors": "Posteriors of the leading arms",
     "boxes": "Partition of the space",

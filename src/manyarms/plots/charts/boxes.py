@@ -43,10 +43,10 @@ def boxes(found: Boxes | None, header: Mapping[str, Any]) -> Chart:
     return Chart(TITLE, panels[:MOST_PANELS], note=" ".join(notes), height=460 if dimension == 2 else None)
 
 
-def _pulls(found: Boxes, x: Floats, y: Floats, color: str) -> Points:
+def _pulls(found: Boxes, x: Floats, y: Floats, name: str, color: str) -> Points:
     some = thinned(len(x), MOST_PULLS)
     texts = [f"pull of arm {arm}: {found.values[arm]:.6g}" for arm in some]
-    return Points(x[some], y[some], "pulls", color, texts=texts, size=3, opacity=0.5)
+    return Points(x[some], y[some], name, color, texts=texts, size=4, opacity=0.5)
 
 
 def _plane(found: Boxes, shown: Any) -> Panel:
@@ -59,8 +59,8 @@ def _plane(found: Boxes, shown: Any) -> Panel:
     layers: list[Layer] = [
         Surface(middles, middles, colors, "mean value"),
         _outline(found, shown[1:], "white", 0.7),
+        _pulls(found, found.points[:, 0], found.points[:, 1], "", "#202020"),
         _outline(found, shown[:1], ORANGE, 3.0),
-        _pulls(found, found.points[:, 0], found.points[:, 1], "#202020"),
     ]
     return Panel(Axis(found.names[0]), Axis(found.names[1]), tuple(layers))
 
@@ -76,7 +76,7 @@ def _outline(found: Boxes, some: Any, color: str, width: float) -> Line:
 def _side(found: Boxes, shown: Any, side: int) -> Panel:
     """One dimension: each box as a line at its mean, from its lower to its upper end."""
     next_box = shown[:1]
-    layers: list[Line | Points] = [_pulls(found, found.points[:, side], found.values, GRAY)]
+    layers: list[Line | Points] = [_pulls(found, found.points[:, side], found.values, "pulls", GRAY)]
     if len(found.names) == 1:
         layers.append(_level(found, shown, side, found.bounds, "upper bound", SKY, 1.5))
     layers.append(_level(found, shown[1:], side, found.means, "mean of a box", BLUE, 2.0))

@@ -43,4 +43,4 @@ def latest_pulls(history: History, to_completion: Collection[int] = ()) -> Chart
     failed = int(np.sum(~told))
     note = f"The legend counts the latest {len(arms)} pulls."
     note += f" {failed} of them failed and {'is' if failed == 1 else 'are'} not shown." if failed else ""
-    return Chart(TITLE, (Panel(Axis("pulls before the latest one"), Axis("reward"), tuple(layers)),), note=note)
+    return Chart(TITLE, (Panel(Axis("pull, counted from the latest one"), Axis("reward"), tuple(layers)),), note=note)
