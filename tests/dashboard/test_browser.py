@@ -107,7 +107,7 @@ def test_the_strategy_shows_what_it_knows_under_the_strict_policy(visit, finishe
             expect(page.locator(f"[data-chart={name}] .main-svg").first).to_be_visible()
         expect(page.locator("[data-chart=scores] .note")).to_contain_text("Shows the first 50 of")
         page.set_viewport_size({"width": 400, "height": 800})
-        assert fits(page)
+        assert wait_until(lambda: fits(page))  # charts are drawn again in the new width
         page.get_by_role("link", name="Charts").click()
         expect(page.locator("[data-chart=history] .main-svg").first).to_be_visible()
         expect(page.locator("[data-chart=decisions]")).to_have_count(0)
