@@ -7,7 +7,7 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
-from dashboards import HOSTILE, make_study, open_study, pull_once, server_of
+from dashboards import HOSTILE, make_network_study, make_study, open_study, pull_once, server_of
 from waiting import PATIENCE, wait_until
 
 import manyarms as ma
@@ -98,6 +98,33 @@ def test_charts_are_drawn_under_the_strict_policy(visit, finished):
             expect(page.locator(f"[data-chart={name}] .main-svg").first).to_be_visible()
         assert page.evaluate("typeof Plotly.version") == "string"
         assert page.locator("text=WebGL is not supported").count() == 0
+
+
+def test_the_strategy_shows_what_it_knows_under_the_strict_policy(visit, finished):
+    with visit(finished, "/#/study/1/strategy") as page:
+        for name in ("scores", "latest_pulls", "predictions", "decisions"):
+            page.locator(f"figure[data-chart={name}]").scroll_into_view_if_needed()
+            expect(page.locator(f"[data-chart={name}] .main-svg").first).to_be_visible()
+        expect(page.locator("[data-chart=scores] .note")).to_contain_text("Shows the first 50 of")
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert wait_until(lambda: fits(page))  # charts are drawn again in the new width
+        page.get_by_role("link", name="Charts").click()
+        expect(page.locator("[data-chart=history] .main-svg").first).to_be_visible()
+        expect(page.locator("[data-chart=decisions]")).to_have_count(0)
+
+
+def test_a_network_is_drawn_as_an_image_with_a_text_alternative(visit, tmp_path):
+    storage = str(tmp_path / "networks.db")
+    study = make_network_study(storage)
+    mutant = next(record.arm.id for record in study.counts.arms.values() if record.arm.parents)
+    with server_of(storage) as address, visit(address, f"/#/study/1/arms/{mutant}") as page:
+        image = page.locator("#panel img")
+        expect(image).to_be_visible()
+        assert image.get_attribute("alt").startswith("Network with")
+        assert wait_until(lambda: image.evaluate("image => image.complete && image.naturalWidth > 0"))
+        expect(page.locator("#panel")).to_contain_text("green: added")
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert fits(page) and image.evaluate("image => image.getBoundingClientRect().right <= window.innerWidth")
 
 
 def test_the_table_sorts_filters_pages_and_hides_columns(visit, finished):

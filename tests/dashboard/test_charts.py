@@ -91,8 +91,9 @@ def test_a_copy_does_not_change_with_the_original():
 
 
 def test_every_chart_has_a_title():
-    titles = Charts(HEADER).titles
+    titles = Charts(HEADER).titles | module.strategy_titles({"space": {"joint": {}}})
     assert titles.keys() == module.CHARTS.keys() and all(titles.values())
+    assert "algorithms" not in module.strategy_titles(HEADER)
 
 
 def test_charts_of_a_forest_are_drawn_in_another_process():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dashboards import client_of, make_study
+from dashboards import client_of, make_network_study, make_study
 
 from manyarms.dashboard.app import Dashboard
 from manyarms.dashboard.security import is_local
@@ -17,6 +17,7 @@ PATHS = [
     "/api/study/1",
     "/api/study/1/arms",
     "/api/study/1/arm/0",
+    "/api/study/2/arm/0/network.svg",
     "/api/study/1/failures",
     "/api/study/1/chart/history",
 ]
@@ -30,6 +31,7 @@ METHODS = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BRE
 def storage(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("storage") / "study.db")
     make_study(path, budget=10)
+    make_network_study(path, budget=10)
     return path
 
 

@@ -6,9 +6,18 @@ import pytest
 
 import manyarms as ma
 from manyarms.journal import Event
-from manyarms.plots import CHARTS, Chart, History, matplotlib_figure, plotly_figure, plotly_json
-from manyarms.plots.chart import Bars, Line, Points
-from manyarms.plots.charts import scores
+from manyarms.plots import (
+    CHARTS,
+    STRATEGY_CHARTS,
+    Chart,
+    History,
+    matplotlib_figure,
+    plotly_figure,
+    plotly_json,
+    strategy_chart,
+)
+from manyarms.plots.chart import Bars, Line, Points, Surface
+from manyarms.plots.charts import latest_pulls, scores
 from manyarms.strategies.kit import Scores
 
 pytest.importorskip("plotly", reason="plotly is not installed")
@@ -250,19 +259,120 @@ def test_what_a_strategy_thinks_can_be_drawn(name, pulls, tmp_path):
         study.optimize(lambda pull: 0.5 + pull.arm.id % 7 / 20, progress=False)
     study.close()
     with ma.load_study(f"sqlite:///{tmp_path}/study.db") as view:
-        found = view.scores()
-        assert (found is None) == (rows is None)
+        strategy = view._strategy()
+        found = strategy.scores() if rows is not None else None
         if found is not None and pulls:
             assert found.rows == rows and value in found.value
             assert len(found.names) == len(found.values) == len(found.sums) > 0
             assert np.isfinite(found.sums).all()
-        json.dumps(plotly_json(scores(found)), allow_nan=False)
-        view.plot.scores(backend="matplotlib").draw_without_rendering()
+        for chart in STRATEGY_CHARTS:
+            json.dumps(plotly_json(strategy_chart(chart, strategy, view.header)), allow_nan=False)
+            getattr(view.plot, chart)(backend="matplotlib").draw_without_rendering()
+        view.plot.latest_pulls(backend="matplotlib").draw_without_rendering()
 
 
 def test_the_arm_with_the_largest_score_is_on_top():
     found = Scores("arm", ("0", "1", "2"), "mean", np.array([1.0, 3.0, 2.0]), "bonus", np.array([0.0, 0.0, 2.0]))
-    assert scores(found).panels[0].y.categories == ("arm 0", "arm 1", "arm 2")  # from the bottom up
+    assert scores(found, {}).panels[0].y.categories == ("arm 0", "arm 1", "arm 2")  # from the bottom up
+
+
+def test_value_and_bonus_are_stacked_and_what_is_left_out_is_counted():
+    values = np.linspace(1.0, 2.0, 60)
+    value, bonus = layers(scores(Scores("arm", tuple("x" * 60), "mean", values, "bonus", np.full(60, 0.5)), {}), Bars)
+    np.testing.assert_allclose(value.begins + value.lengths, bonus.begins)
+    np.testing.assert_allclose(bonus.begins + bonus.lengths, values[10:] + 0.5)
+    chart = scores(Scores("arm", tuple("x" * 60), "mean", values), {"direction": "minimize"})
+    assert "first 50 of 60 arms" in chart.note and "negated" in chart.note
+
+
+@pytest.mark.parametrize("values", [[0.0], [-1.0, 5.0], [100.0, 100.001], [3.0, 3.0], [-7.0, -7.0]])
+def test_bars_reach_their_values_from_any_start(values):
+    found = Scores("arm", tuple(map(str, range(len(values)))), "mean", np.array(values))
+    (bars,) = layers(scores(found, {}), Bars)
+    np.testing.assert_allclose(bars.begins + bars.lengths, sorted(values))
+
+
+def searched(strategy, function):
+    while (pull := strategy.ask()) is not None:
+        strategy.tell(pull, function(pull))
+    return strategy
+
+
+def test_the_surrogate_predicts_a_smooth_reward_and_says_how_well_it_does():
+    space = ma.Space(x=ma.Float(0, 1), y=ma.Float(0, 1))
+    strategy = searched(
+        ma.AdaptiveMutantUCB(space, budget=300, max_steps=5, seed=0),
+        lambda pull: (1 - (pull.config["x"] - 0.3) ** 2 - pull.config["y"]) * (1 - 0.5**pull.stop),
+    )
+    before = strategy.state()["process"]["noise"]
+    found = strategy.predictions()
+    assert 2 < len(found.arms) <= 64 and (found.deviations > 0).all() and 0 < found.complete.sum() <= len(found.arms)
+    complete = found.complete
+    assert np.corrcoef(found.predicted[complete], found.measured[complete])[0, 1] > 0.5
+    assert strategy.state()["process"]["noise"] == before  # showing it changes nothing
+    for header in ({"direction": "minimize"}, {"direction": "minimize", "bounds": [0, 10]}, {"bounds": [0, 10]}):
+        sign = -1 if "direction" in header else 1
+        chart = strategy_chart("predictions", strategy, header)
+        (points,) = layers(chart, Points, "fully trained")
+        unit = 10 if "bounds" in header else 1
+        np.testing.assert_allclose(points.x, (10 if unit > 1 and sign < 0 else 0) + sign * unit * found.measured[complete])
+
+
+def test_a_surrogate_that_is_off_predicts_nothing():
+    assert ma.AdaptiveMutantUCB(SPACE, budget=100, max_steps=5, surrogate=False, seed=0).predictions() is None
+
+
+def test_posteriors_are_densities_of_the_leading_arms():
+    strategy = searched(ma.DTTTS(ma.Space(x=ma.Float(0, 1)), budget=200, seed=0), lambda pull: pull.config["x"])
+    chart = strategy_chart("posteriors", strategy, {})
+    lines = layers(chart, Line)
+    assert 1 < len(lines) <= 7 and "are not shown" in chart.note
+    for line in lines:
+        assert 0.9 < np.sum((line.y[1:] + line.y[:-1]) / 2 * np.diff(line.x)) < 1.01
+
+
+@pytest.mark.parametrize("kind", [ma.TreeUCB, ma.PartitionUCB])
+@pytest.mark.parametrize("dimension", [1, 2, 3, 13])
+def test_a_partition_has_a_panel_for_each_dimension_or_a_plane_of_two(kind, dimension):
+    space = ma.Space(**{f"x{i}": ma.Float(0, 1) for i in range(dimension)})
+    strategy = searched(kind(space, budget=60, seed=0), lambda pull: pull.config["x0"])
+    chart = strategy_chart("boxes", strategy, {})
+    assert len(chart.panels) == {1: 1, 2: 1, 3: 3, 13: 12}[dimension]
+    assert len(strategy.boxes().means) == len(strategy.regions()) > 1
+    if dimension == 2:
+        (surface,) = layers(chart, Surface)
+        assert np.nanmax(surface.z) == max(region.mean for region in strategy.regions() if region.count)
+    plotly_figure(chart)
+    matplotlib_figure(chart).draw_without_rendering()
+
+
+def test_the_steps_are_a_dimension_of_a_contextual_partition():
+    strategy = searched(ma.ContextualTreeUCB(ma.Space(x=ma.Float(0, 1)), budget=60, max_steps=4, seed=0), lambda pull: 0.5)
+    chart = strategy_chart("boxes", strategy, {})
+    assert [axis.title for axis in (chart.panels[0].x, chart.panels[0].y)] == ["steps / max_steps", "x, from 0 to 1"]
+
+
+def test_the_latest_pulls_are_named_by_the_rule_that_chose_them():
+    history = many(pull(0, 1.0), pull(1, 2.0, parents=[0]), pull(1, 3.0, start=1), pull(2, 0.5), pull(3, None))
+    chart = latest_pulls(history, to_completion={2})
+    assert {points.name: points.y.tolist() for points in layers(chart, Points)} == {
+        "starts a new arm: 1": [1.0],
+        "starts a mutant: 1": [2.0],
+        "continues an arm: 1": [3.0],
+        "trains to completion: 1": [0.5],
+    }
+    assert "1 of them failed" in chart.note
+    tail = filled([event for arm in range(300) for event in pull(arm, 1.0)][-20:])  # enough for the dashboard
+    assert layers(latest_pulls(tail), Points)[0].name == "starts a new arm: 10"
+
+
+def test_the_shares_of_the_children_of_a_cascade_add_up(tmp_path):
+    children = {name: ma.RandomSearch(ma.Space(x=ma.Float(0, 1))) for name in "abcdefghi"}
+    study = ma.Study(ma.Cascade(children, ma.pickers.UCB1(), budget=90, seed=0))
+    study.optimize(lambda pull: 0.5, progress=False)
+    lines = layers(CHARTS["algorithms"](filled(study.journal.events(), study.header)), Line)
+    assert len(lines) == 8 and lines[-1].name == "2 others"
+    np.testing.assert_allclose(sum(line.y for line in lines), 100.0)
 
 
 def test_rungs_count_pulls_and_steps(study, history):

@@ -55,9 +55,11 @@ def test_the_worker_of_a_pull_is_recorded():
 
 
 def test_nested_parameters_are_named_by_path(study):
-    parameters = filled(study.journal.events(), study.header).parameters()
+    history = filled(study.journal.events(), study.header)
+    parameters = history.parameters(range(history.arms))
     assert set(parameters) == {"x", "model", "model.kind", "model.depth"}
     assert all(len(values) == len(study.counts.arms) for values in parameters.values())
+    assert history.parameters([3, 1])["x"] == [parameters["x"][3], parameters["x"][1]]
 
 
 def test_events_that_no_study_writes_do_no_harm():

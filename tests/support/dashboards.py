@@ -15,6 +15,7 @@ import manyarms as ma
 from manyarms.dashboard.app import Dashboard, make_app
 from manyarms.dashboard.security import Guard
 from manyarms.dashboard.studies import Studies
+from manyarms.networks import table_space
 
 SPACE = ma.Space(rate=ma.Float(1e-3, 1, log=True), depth=ma.Int(1, 5), act=ma.Choice("relu", "tanh"))
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[2J\u202e"
@@ -34,6 +35,12 @@ def make_study(storage, name="study", budget=60, function=train, space=SPACE, **
     """A finished study."""
     options = {"max_steps": 4, "seed": 0, **options}
     return ma.tune(function, space, budget=budget, storage=storage, name=name, progress=False, **options)
+
+
+def make_network_study(storage, name="networks", budget=60, **options):
+    """A finished study of networks. They are not trained."""
+    space = table_space(4, 3)
+    return make_study(storage, name, budget, lambda pull: 1 - 1 / (pull.config.n_nodes + pull.stop), space, **options)
 
 
 def open_study(storage, name="study", budget=1000):

@@ -63,6 +63,7 @@ class Dashboard:
             Route(f"{study}/changes", self.changes),
             Route(f"{study}/arms", self.arms),
             Route(f"{study}/arm/{{arm:int}}", self.arm),
+            Route(f"{study}/arm/{{arm:int}}/network.svg", self.network),
             Route(f"{study}/failures", self.failures),
             Route(f"{study}/chart/{{name}}", self.chart),
         ]
@@ -95,6 +96,13 @@ class Dashboard:
         """Everything about one arm."""
         arm = request.path_params["arm"]
         return _found(self._studies.arm(_number(request), arm), f"The study has no arm {arm}.")
+
+    def network(self, request: Request) -> Response:
+        """The drawing of the network of an arm. Browsers run no scripts in it, because the page shows it as an image."""
+        drawing = self._studies.network(_number(request), request.path_params["arm"])
+        if drawing is None:
+            raise HTTPException(404, "This arm has no drawing.")
+        return Response(drawing.svg, media_type=_TYPES["svg"])
 
     def failures(self, request: Request) -> Response:
         """The failures by reason."""

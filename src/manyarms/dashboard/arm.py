@@ -8,6 +8,7 @@ from ..journal.protocol import Event
 from . import json_values
 from .columns import named_values
 from .feed import StudyFeed
+from .network import network_drawing
 
 _MOST_PULLS = 200
 _MOST_CHILDREN = 100
@@ -27,7 +28,8 @@ def arm_details(feed: StudyFeed, arm: int) -> dict[str, Any] | None:
     events = feed.stored(numbers)
     pulls = _pulls([events[number] for number in numbers if number in events])
     parents, children = columns.parents[row], columns.children_of(arm)
-    config = _config_of(feed, arm)
+    config, parent = configs_of(feed, arm)
+    drawing = network_drawing(feed.header, config, parent)
     return {
         "arm": arm,
         "status": columns.status(row),
@@ -38,11 +40,19 @@ def arm_details(feed: StudyFeed, arm: int) -> dict[str, Any] | None:
         "seconds": columns.value("seconds", row),
         "checkpoint_bytes": columns.value("checkpoint_bytes", row),
         "config": json_values.document(config),
-        "values": _values(config, _config_of(feed, parents[0]) if parents else None),
+        "values": _values(config, parent),
+        "network": None if drawing is None else drawing.text,
         "pull_rows": pulls[-_MOST_PULLS:],
         "pulls_total": len(pulls),
         "curve": _curve(pulls),
     }
+
+
+def configs_of(feed: StudyFeed, arm: int) -> tuple[Any, Any]:
+    """The configs of an arm and of its first parent, as JSON; None if they are not known. The caller holds the lock."""
+    row = feed.columns.row_of.get(arm)
+    parents = () if row is None else feed.columns.parents[row]
+    return _config_of(feed, arm), _config_of(feed, parents[0]) if parents else None
 
 
 def _config_of(feed: StudyFeed, arm: int) -> Any:

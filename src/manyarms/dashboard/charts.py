@@ -18,6 +18,7 @@ from .svg_charts import svg_chart
 
 TITLES = {
     "history": "Best reward",
+    "best_over_time": "Best reward over time",
     "curves": "Learning curves",
     "importance": "Importance of parameters",
     "contour": "Two parameters",
@@ -29,6 +30,9 @@ TITLES = {
     "timeline": "Timeline",
 }
 """Titles of charts that are known before they are drawn, in the order of the page."""
+
+STRATEGY_TITLES = {"decisions": "Kinds of pulls", "algorithms": "Pulls by algorithm"}
+"""Titles of the charts that are shown with the strategy instead."""
 
 _WAITING = 1_000  # events that may wait for a chart that is being drawn
 _REST = 10.0  # a chart that took a second is drawn again after ten seconds at the earliest
@@ -45,7 +49,7 @@ class Drawn:
 
     def is_recent(self, events: int, now: float) -> bool:
         """Whether it need not be drawn again yet. If there are twice as many events, it is drawn again at once."""
-        return self.events == events or (2 * self.events > events and now - self.ended < _REST * self.seconds)
+        return self.events >= events or (2 * self.events > events and now - self.ended < _REST * self.seconds)
 
 
 def copied(history: History) -> History:
@@ -60,6 +64,13 @@ def _copied(value: Any) -> Any:
     if isinstance(value, dict):
         return type(value)({key: part[:] if isinstance(part, array) else part for key, part in value.items()})
     return value[:] if isinstance(value, list | array) else value
+
+
+def strategy_titles(header: Mapping[str, Any]) -> dict[str, str]:
+    """The titles of the charts that show what the strategy of a study did, by name."""
+    space = header.get("space")
+    has_algorithms = isinstance(space, dict) and "joint" in space
+    return {name: title for name, title in STRATEGY_TITLES.items() if name != "algorithms" or has_algorithms}
 
 
 class Charts:
@@ -81,7 +92,8 @@ class Charts:
     def titles(self) -> dict[str, str]:
         """The titles of the charts, by name."""
         order = [*TITLES, *CHARTS]
-        return {name: TITLES.get(name, name.replace("_", " ").capitalize()) for name in order if name in CHARTS}
+        shown = [name for name in order if name in CHARTS and name not in STRATEGY_TITLES]
+        return {name: TITLES.get(name, name.replace("_", " ").capitalize()) for name in shown}
 
     def add(self, event: Event) -> None:
         """Add the next event."""

@@ -23,6 +23,7 @@ from .charts import Charts
 from .columns import ArmColumns
 from .overview import parsed
 from .reader import Unreadable, check_file, explained, quick_url
+from .strategy_charts import StrategyCharts
 
 _BATCH = 1_000  # events; others can use the feed between batches
 _FRESH = 0.25  # seconds for which a refresh is not repeated
@@ -44,7 +45,8 @@ class StudyFeed:
         lock: Protects everything below, and the connection.
         header: Header of the study.
         columns: The arms.
-        charts: The charts.
+        charts: The charts of the history.
+        strategy: The charts of what the strategy knows.
         length: Number of events in the storage.
     """
 
@@ -56,6 +58,7 @@ class StudyFeed:
         self.charts = Charts({})
         self.length = 0
         self._url = quick_url(storage).render_as_string(hide_password=False)
+        self.strategy = StrategyCharts(self._url, name, {}, clock)
         self._file: tuple[int, int] | None = None
         self._journal: SqlJournal | None = None
         self._last_checksum: str | None = None
@@ -86,8 +89,8 @@ class StudyFeed:
             Unreadable: The storage or the study cannot be read at the moment.
             StudyNotFound: The study no longer exists.
         """
-        if not self._reading.acquire(blocking=False):
-            return  # another thread reads; what it has found so far is used
+        if not self._reading.acquire(blocking=not self.header):
+            return  # another thread reads; what it has found so far is used, but the header must be known
         try:
             if not self.is_complete or self._clock() - self._refreshed >= _FRESH:
                 self._read_or_explain(self._clock() + seconds)
@@ -123,6 +126,7 @@ class StudyFeed:
 
     def close(self) -> None:
         """Close the connection. The next use makes a new one."""
+        self.strategy.close()
         with self.lock:
             journal, self._journal = self._journal, None
             if journal is not None:
@@ -191,6 +195,8 @@ class StudyFeed:
         self.header = header
         self.columns = ArmColumns(sign_of(header["direction"]), self.max_steps)
         self.charts = Charts(header)
+        self.strategy.close()
+        self.strategy = StrategyCharts(self._url, self.name, header, self._clock)
         self._last_checksum = None
 
 

@@ -35,21 +35,27 @@ def forest_chart(name: str, history: History) -> dict[str, Any]:
             ended = subprocess.run(command, input=given, capture_output=True, timeout=_TIMEOUT, check=False)
         figure: dict[str, Any] = json.loads(ended.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
-        return _empty("This chart could not be drawn.")
+        return empty_figure("This chart could not be drawn.")
     return figure
 
 
 def draw() -> None:
     """Read the name of a chart and a history from standard input, and write the figure to standard output."""
-    with contextlib.suppress(OSError, AttributeError):  # Windows has no such priorities
-        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
+    give_way()
     name, history = pickle.load(sys.stdin.buffer)
     try:
         figure = svg_chart(name, history)
     except ImportError as error:
-        figure = _empty(str(error))
+        figure = empty_figure(str(error))
     print(json.dumps(figure))
 
 
-def _empty(note: str) -> dict[str, Any]:
+def give_way() -> None:
+    """Let this process run only when nothing else needs the processor."""
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no such priorities
+        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
+
+
+def empty_figure(note: str) -> dict[str, Any]:
+    """A figure that shows nothing, and why."""
     return {"title": "", "note": note, "data": [], "layout": {}}

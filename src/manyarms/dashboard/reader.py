@@ -53,6 +53,11 @@ class StorageReader:
         self._file: tuple[int, int] | None = None
 
     @property
+    def dialect(self) -> str:
+        """The kind of database: "sqlite" or "postgresql"."""
+        return self.url.get_backend_name()
+
+    @property
     def shown(self) -> str:
         """The storage as it is shown, without any password."""
         path = str(self.url.database) if is_file(self.url) else shown_url(parse_url(self.url.render_as_string(False)))

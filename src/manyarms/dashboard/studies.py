@@ -11,12 +11,15 @@ from typing import Any
 from ..errors import StudyNotFound
 from ..study.recommendation import stored_recommendation
 from . import json_values
-from .arm import arm_details
+from .arm import arm_details, configs_of
 from .arms import ArmTable, Query
+from .charts import strategy_titles
 from .failures import failure_groups
 from .feed import StudyFeed
+from .network import NetworkDrawing, network_drawing
 from .overview import Overview, Overviews
 from .reader import StorageReader, Unreadable
+from .strategy_charts import CUSTOM, titles
 
 _MOST_OPEN = 4  # studies in memory, except those that are being watched
 _WATCHED = 30.0  # seconds since it was last asked for, in which a study counts as being watched
@@ -58,8 +61,13 @@ class Studies:
     def study(self, number: int) -> dict[str, Any]:
         """The facts and totals of one study, from counts that the database makes, so that they are there at once."""
         overview = self._overview(number)
-        feed = self._opened(overview).feed
-        return {**study_facts(overview, feed, self.reader), "charts": feed.charts.titles}
+        feed, knows = self._opened(overview).feed, titles(overview.header)
+        return {
+            **study_facts(overview, feed, self.reader),
+            "charts": feed.charts.titles,
+            "strategy_charts": knows | strategy_titles(overview.header),
+            "strategy_note": "" if knows else CUSTOM,
+        }
 
     def arms(self, number: int, query: Query) -> dict[str, Any]:
         """A page of the table of arms."""
@@ -80,6 +88,13 @@ class Studies:
             found = arm_details(study.feed, arm)
             return None if found is None else {**_progress(study.feed), **found}
 
+    def network(self, number: int, arm: int) -> NetworkDrawing | None:
+        """The drawing of the network of an arm; None if it is not known, or is not a network."""
+        feed = self._fresh(number).feed
+        with feed.lock:
+            configs = configs_of(feed, arm)
+        return network_drawing(feed.header, *configs)
+
     def failures(self, number: int) -> dict[str, Any]:
         """The failures of a study, by reason."""
         study = self._fresh(number)
@@ -89,7 +104,7 @@ class Studies:
     def chart(self, number: int, name: str) -> dict[str, Any] | None:
         """A chart as a plotly figure; None if there is no such chart."""
         feed = self._fresh(number).feed
-        found = feed.charts.figure(name)
+        found = feed.charts.figure(name) or feed.strategy.figure(name, feed.length)
         return None if found is None else {**_progress(feed), "drawn": found.events, "figure": found.figure}
 
     def changes(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ _GRAY = "#8a96a3"
 
 def svg_chart(name: str, history: History) -> dict[str, Any]:
     """A chart by name, as a plotly figure in JSON."""
-    describe: Callable[[History], Chart] = CHARTS[name]  # type: ignore[assignment]  # some have optional arguments too
+    describe: Callable[[History], Chart] = CHARTS[name]  # some have optional arguments too
     return without_webgl(describe(history))
 
 

@@ -189,7 +189,7 @@ def _most_frequent_reason(journal: SqlJournal) -> str:
     """The most frequent reason of failures. Reasons are grouped by the database and decoded here, because not every
     database can read every JSON text.
     """
-    data = data_without_details(journal)
+    data = data_without_details(journal.dialect)
     query = sa.select(data, sa.func.count(), sa.func.min(_event.number)).group_by(data)
     counts: Counter[str] = Counter()
     rows = journal.select(query.where(_event.study == journal.study, _event.kind == "failed"))
@@ -198,9 +198,9 @@ def _most_frequent_reason(journal: SqlJournal) -> str:
     return counts.most_common(1)[0][0]
 
 
-def data_without_details(journal: SqlJournal) -> sa.ColumnElement[Any]:
+def data_without_details(dialect: str) -> sa.ColumnElement[Any]:
     """The data of an event without the traceback, which is long and differs more often than the reason before it."""
-    find = sa.func.strpos if journal.dialect == "postgresql" else sa.func.instr
+    find = sa.func.strpos if dialect == "postgresql" else sa.func.instr
     end = find(_event.data, _DETAILS)
     return sa.case((end > 0, sa.func.substr(_event.data, 1, end)), else_=_event.data)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import checks
-from ..strategies.kit.scores import Scores
+from ..strategies.protocol import Strategy
 from . import charts
 from .chart import Chart
 from .history import History
@@ -21,7 +21,8 @@ class StudyPlots:
 
     Args:
         history: Returns the history of the study as it is now.
-        scores: Returns what its strategy thinks now; None if that is unknown.
+        strategy: Returns its strategy as it is now; None if it cannot be restored.
+        header: The header of the study.
 
     >>> import manyarms as ma
     >>> study = ma.tune(lambda pull: pull["x"], ma.Space(x=ma.Float(0, 1)), budget=20, seed=0, progress=False)
@@ -30,11 +31,13 @@ class StudyPlots:
     'reward'
     """
 
-    def __init__(self, history: Callable[[], History], scores: Callable[[], Scores | None]) -> None:
-        self._history, self._scores = history, scores
+    def __init__(
+        self, history: Callable[[], History], strategy: Callable[[], Strategy | None], header: Mapping[str, Any]
+    ) -> None:
+        self._history, self._strategy, self._header = history, strategy, header
 
     def __repr__(self) -> str:
-        return f"StudyPlots with the methods {', '.join(charts.CHARTS)}, scores"
+        return f"StudyPlots with the methods {', '.join([*charts.CHARTS, 'latest_pulls', *charts.STRATEGY_CHARTS])}"
 
     def history(self, x: str = "steps", *, backend: str = "plotly") -> Any:
         """Every reward, and the best one so far.
@@ -129,7 +132,49 @@ class StudyPlots:
         Args:
             backend: "plotly" or "matplotlib".
         """
-        return _figure(charts.scores(self._scores()), backend)
+        return self._thought("scores", backend)
+
+    def predictions(self, *, backend: str = "plotly") -> Any:
+        """The final reward that the surrogate of `AdaptiveMutantUCB` predicts for arms, and what was measured.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        return self._thought("predictions", backend)
+
+    def posteriors(self, *, backend: str = "plotly") -> Any:
+        """What `DTTTS` believes about the leading arms: the distribution of the value of each, given its rewards.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        return self._thought("posteriors", backend)
+
+    def boxes(self, *, backend: str = "plotly") -> Any:
+        """How `TreeUCB`, `PartitionUCB` or a contextual one has split the space.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        return self._thought("boxes", backend)
+
+    def latest_pulls(self, *, backend: str = "plotly") -> Any:
+        """Which rule chose the latest pulls: continue an arm, start a mutant or a new arm, or train an arm to completion.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        checks.one_of("backend", backend, _BACKENDS)
+        to_completion = getattr(self._strategy(), "trained_to_completion", ())
+        return self._drawn(charts.latest_pulls, backend, to_completion=to_completion)
+
+    def algorithms(self, *, backend: str = "plotly") -> Any:
+        """The share of the pulls of each child of a `Cascade`, or of each part of a `Joint` space, over the steps.
+
+        Args:
+            backend: "plotly" or "matplotlib".
+        """
+        return self._drawn(charts.algorithms, backend)
 
     def failures(self, *, backend: str = "plotly") -> Any:
         """How many pulls failed for each reason.
@@ -141,8 +186,20 @@ class StudyPlots:
 
     def _drawn(self, describe: Callable[..., Chart], backend: str, **options: Any) -> Any:
         checks.one_of("backend", backend, _BACKENDS)  # before the history is read, which may take a while
-        return _figure(describe(self._history(), **options), backend)
+        return _BACKENDS[backend](describe(self._history(), **options))
+
+    def _thought(self, name: str, backend: str) -> Any:
+        checks.one_of("backend", backend, _BACKENDS)  # before the journal is replayed
+        return _BACKENDS[backend](strategy_chart(name, self._strategy(), self._header))
 
 
-def _figure(chart: Chart, backend: str) -> Any:
-    return _BACKENDS[checks.one_of("backend", backend, _BACKENDS)](chart)
+def strategy_chart(name: str, strategy: Strategy | None, header: Mapping[str, Any]) -> Chart:
+    """A chart of what a strategy knows.
+
+    Args:
+        name: A name in `STRATEGY_CHARTS`.
+        strategy: The strategy; None if it cannot be restored.
+        header: The header of the study.
+    """
+    known = getattr(strategy, name, None)
+    return charts.STRATEGY_CHARTS[name](None if known is None else known(), header)

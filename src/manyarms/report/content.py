@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..dashboard.arm import arm_details
 from ..dashboard.arms import ArmTable, Query
+from ..dashboard.charts import strategy_titles
 from ..dashboard.columns import ArmColumns
 from ..dashboard.failures import failure_groups
 from ..dashboard.feed import StudyFeed
 from ..dashboard.overview import Overview, Overviews
 from ..dashboard.reader import StorageReader
+from ..dashboard.strategy_charts import described, titles
 from ..dashboard.studies import study_facts
 from ..errors import StudyNotFound
 from ..plots import Chart, History, charts
 from ..plots.chart import empty_chart
 from ..plots.charts.importance import FEWEST_ARMS
-from ..plots.charts.scores import TITLE as SCORES_TITLE
 from ..plots.parameters import Forest
-from ..study.view import load_study
 
 MOST_ROWS = 1_000
 """Rows of the table of arms."""
@@ -93,7 +93,7 @@ def _content(storage: str, reader: StorageReader, overview: Overview, feed: Stud
     facts, table = study_facts(overview, feed, reader), ArmTable(feed)
     columns, hidden = _columns(table)
     names = tuple(column["name"] for column in columns)
-    page = table.page(Query(descending=overview.maximizes, columns=names, limit=MOST_ROWS))
+    page = table.page(Query(descending=feed.header.get("direction") != "minimize", columns=names, limit=MOST_ROWS))
     chosen = _best_arm(facts["recommended"], page["rows"], feed.columns)
     return Content(
         facts=facts,
@@ -142,14 +142,16 @@ def _lineage(arms: ArmColumns, arm: int) -> list[tuple[int, float | None]]:
 def _charts(storage: str, name: str, history: History) -> Iterator[tuple[str, Chart]]:
     """All charts, in the order of the page."""
     yield "best-by-steps", charts.best_reward(history)
-    yield "best-by-time", replace(charts.best_reward(history, x="time"), title="Best reward over time")
+    yield "best-by-time", charts.best_over_time(history)
     yield "curves", charts.curves(history)
     yield from _forest_charts(history)
     yield "slices", charts.slices(history)
     yield "parallel", charts.parallel_coordinates(history)
     yield "rungs", charts.rungs(history)
     yield "decisions", charts.decisions(history)
-    yield "scores", _scores(storage, name, history)
+    if "algorithms" in strategy_titles(history.header):
+        yield "algorithms", charts.algorithms(history)
+    yield from _strategy_charts(storage, name, history.header, history.events)
     yield "family", charts.family(history)
     yield "timeline", charts.timeline(history)
     yield "failures", charts.failures(history)
@@ -166,13 +168,16 @@ def _forest_charts(history: History) -> Iterator[tuple[str, Chart]]:
     yield "contour", charts.contour(history, forest=forest)
 
 
-def _scores(storage: str, name: str, history: History) -> Chart:
-    """What the strategy thinks, after replaying the study."""
-    if history.events > _MOST_REPLAYED:
-        note = f"Not computed for a study with more than {_MOST_REPLAYED:,} events. Use study.plot.scores()."
-        return empty_chart(SCORES_TITLE, note)
+def _strategy_charts(storage: str, name: str, header: Mapping[str, Any], events: int) -> Iterator[tuple[str, Chart]]:
+    """What the strategy knows, after replaying the study."""
+    names = titles(header)
+    if events > _MOST_REPLAYED:
+        note = f"Not computed for a study with more than {_MOST_REPLAYED:,} events. The dashboard shows it."
+        yield from ((chart, empty_chart(title, note)) for chart, title in names.items())
+        return
     try:
-        with load_study(storage, name) as study:
-            return charts.scores(study.scores())
+        found = described(storage, name, names)
     except Exception:  # a study from someone else may describe a strategy that makes no sense
-        return empty_chart(SCORES_TITLE, "The strategy cannot be restored.")
+        note = "The strategy cannot be restored."
+        found = events, {chart: empty_chart(title, note) for chart, title in names.items()}
+    yield from found[1].items() if found is not None else ()

@@ -13,9 +13,9 @@ from .arms_table import arms_table
 from .best_arm import best_arm
 from .content import Content
 
-_OVERVIEW = ("best-by-steps", "best-by-time", "curves", "decisions")
+_OVERVIEW = ("best-by-steps", "best-by-time", "curves", "family")
 _PARAMETERS = ("importance", "contour", "slices", "parallel")
-_STRATEGY = ("rungs", "scores", "family", "timeline")
+_STRATEGY = ("scores", "predictions", "posteriors", "boxes", "latest_pulls", "decisions", "algorithms", "rungs", "timeline")
 
 
 def study_page(content: Content) -> str:

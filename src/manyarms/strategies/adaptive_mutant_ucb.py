@@ -14,6 +14,7 @@ import numpy as np
 from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
+from .kit.beliefs import Predictions
 from .kit.ledger import MAX_DRAWS, Ledger, State, check_one_training
 from .kit.phase import Phase
 from .kit.representation import strategy_repr
@@ -220,6 +221,15 @@ class AdaptiveMutantUCB:
     def scores(self) -> Scores:
         """The predicted reward and the bonus of each arm."""
         return self._scores.scores()
+
+    def predictions(self) -> Predictions | None:
+        """What the Gaussian process predicts for arms whose rewards are known; None without one, or before the first ones."""
+        return None if self._generator is None else self._generator.predictions(self._scores)
+
+    @property
+    def trained_to_completion(self) -> frozenset[int]:
+        """The ids of the arms that are trained to completion regardless of their early rewards."""
+        return frozenset(self._to_completion)
 
     def plan(self) -> list[Phase]:
         budget, first = self.ledger.budget, self.initial * self.stops[0]

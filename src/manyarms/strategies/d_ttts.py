@@ -15,6 +15,7 @@ from .. import checks
 from ..core import Arm, Pull
 from ..errors import NoResult
 from .kit.arrays import Column
+from .kit.beliefs import Posteriors
 from .kit.beta_laws import Floats, log_best
 from .kit.ledger import MAX_DRAWS, Ledger, State
 from .kit.phase import Phase
@@ -212,10 +213,15 @@ class DTTTS:
 
     def scores(self) -> Scores:
         """The mean and the standard deviation of the posterior of each arm that has a reward and did not fail."""
-        arms = np.array([arm for arm in np.flatnonzero(self._pulls.all) if arm not in self.ledger.failed], dtype=int)
-        a, b = self._posteriors(arms)
+        found = self.posteriors()
+        a, b = found.a, found.b
         deviations = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
-        return Scores("arm", tuple(map(str, arms)), "posterior mean", a / (a + b), "standard deviation", deviations)
+        return Scores("arm", tuple(map(str, found.arms)), "posterior mean", a / (a + b), "standard deviation", deviations)
+
+    def posteriors(self) -> Posteriors:
+        """The posterior of each arm that has a reward and did not fail."""
+        arms = np.array([arm for arm in np.flatnonzero(self._pulls.all) if arm not in self.ledger.failed], dtype=int)
+        return Posteriors(arms, *self._posteriors(arms))
 
     def plan(self) -> list[Phase]:
         return [Phase("one step of a known or new arm, chosen by Thompson sampling", self.ledger.budget, self.ledger.budget)]

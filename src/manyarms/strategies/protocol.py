@@ -29,8 +29,9 @@ class ExtendedStrategy(Strategy, Protocol):
     """What the built-in strategies offer beyond the three methods.
 
     A strategy whose constructor takes more than a space and its settings also has a method `fresh_copy(**changes)`. A strategy
-    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`, and one that chooses by a number for
-    each arm has `scores()`, which returns `Scores`.
+    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`. What it has learned is shown by
+    `study.plot` if it has `scores()`, `predictions()`, `posteriors()` or `boxes()`, which return records of `strategies.kit`
+    or None.
 
     Attributes:
         ledger: Its space, seed, budget and counts. Setting `ledger.budget` changes the total number of steps.

@@ -19,7 +19,7 @@ from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
 from ..journal.header import stored_header
 from ..spaces import as_space
-from ..strategies import uses_mean
+from ..strategies import Strategy, uses_mean
 from . import frames
 from .counts import Counts
 from .header import restored_strategy
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..plots import History, StudyPlots
-    from ..strategies.kit.scores import Scores
 
 
 class StudyView:
@@ -223,7 +222,7 @@ class StudyView:
         """Plots of the study: `study.plot.history()`, `.curves()`, `.importance()` and others. See `StudyPlots`."""
         from ..plots import StudyPlots  # here: most searches draw nothing
 
-        return StudyPlots(self._history, self.scores)
+        return StudyPlots(self._history, self._strategy, self.header)
 
     def _history(self) -> History:
         from ..plots import History
@@ -234,12 +233,11 @@ class StudyView:
                 history.add(event)
         return history
 
-    def scores(self) -> Scores | None:
-        """What the strategy thinks now; None if it does not say, or cannot be restored."""
+    def _strategy(self) -> Strategy | None:
+        """The strategy after all events; None if it cannot be restored."""
         with reading(self.journal):
             self._replay()
-        scores = None if self._state is None else getattr(self._state.strategy, "scores", None)
-        return None if scores is None else scores()
+        return None if self._state is None else self._state.strategy
 
     def close(self) -> None:
         """Close the storage, and remove downloaded checkpoints."""

@@ -100,6 +100,7 @@ export class ArmPanel {
         "Learning curve",
         hasPoints(data) ? this.holder() : el("p", { class: "quiet" }, "No reward yet."),
       ),
+      data.network ? part("network", "Network", this.network(data)) : null,
       part(
         "config",
         data.parents.length ? `Config, compared with arm ${data.parents[0]}` : "Config",
@@ -113,6 +114,20 @@ export class ArmPanel {
 
   holder() {
     return this.plot.isConnected ? el("div", { "data-key": "plot" }) : this.plot;
+  }
+
+  network(data) {
+    const address = `/api/study/${this.study}/arm/${this.arm}/network.svg`;
+    const [parent] = data.parents;
+    const colors = "green: added, orange: changed, red: removed";
+    return [
+      parent === undefined ? null : el("p", { class: "quiet" }, `Compared with arm ${parent}: ${colors}.`),
+      el(
+        "a",
+        { class: "drawing", href: address, target: "_blank", rel: "noopener" },
+        el("img", { src: address, alt: data.network }),
+      ),
+    ];
   }
 
   config(data) {

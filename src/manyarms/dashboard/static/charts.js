@@ -87,12 +87,20 @@ export class ChartsTab {
   }
 
   async refresh(study) {
-    const names = Object.entries(study.charts);
-    if (!this.places) this.build(names);
+    const titles = this.titles(study);
+    if (!this.places || Object.keys(titles).join() !== [...this.places.keys()].join()) this.build(Object.entries(titles));
     for (const name of this.seen) this.load(name);
   }
 
+  /** The titles of the charts, by name. */
+  titles(study) {
+    return study.charts;
+  }
+
   build(names) {
+    for (const { place } of this.places?.values() ?? []) erase(place);
+    this.observer.disconnect();
+    this.seen.clear();
     this.places = new Map();
     this.status = el("div", {});
     const cards = names.map(([name, title]) => {
@@ -140,7 +148,7 @@ export class ChartsTab {
   }
 
   async show(name, answer) {
-    if (!this.places) return;
+    if (!this.places?.has(name)) return;
     const { place, note } = this.places.get(name);
     show(this.status, reading(answer));
     const hasData = answer.figure.data.length > 0;

@@ -17,7 +17,7 @@ function route() {
   const isArm = tab === "arms" && /^\d+$/.test(arm ?? "");
   return {
     study: Number(study),
-    tab: ["charts", "arms", "failures"].includes(tab) ? tab : "charts",
+    tab: ["charts", "strategy", "arms", "failures"].includes(tab) ? tab : "charts",
     arm: isArm ? Number(arm) : null,
   };
 }

@@ -1,4 +1,4 @@
-// One study: its facts, and a tab with its charts, arms or failures.
+// One study: its facts, and a tab with its charts, strategy, arms or failures.
 import { announce, el, show } from "./dom.js";
 import * as format from "./format.js";
 import { get } from "./live.js";
@@ -6,8 +6,9 @@ import { ArmsTab } from "./arms.js";
 import { ChartsTab } from "./charts.js";
 import { FailuresTab } from "./failures.js";
 import { badge, fact, progress } from "./parts.js";
+import { StrategyTab } from "./strategy.js";
 
-const TABS = { charts: ChartsTab, arms: ArmsTab, failures: FailuresTab };
+const TABS = { charts: ChartsTab, strategy: StrategyTab, arms: ArmsTab, failures: FailuresTab };
 
 /** What the state of a study means. */
 function meaning({ state, events, steps, limits }) {
@@ -112,6 +113,7 @@ export class StudyView {
   tabs(data) {
     const titles = {
       charts: "Charts",
+      strategy: "Strategy",
       arms: `Arms (${format.number(data.arms)})`,
       failures: `Failures (${format.number(data.failures)})`,
     };

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ... import checks
@@ -41,6 +43,11 @@ def best_reward(history: History, x: str = "steps") -> Chart:
         Line(np.r_[at[better], at[-1]], np.r_[best[better], best[-1]], "best so far", BLUE, 2.5, steps=True),
     )
     return Chart(TITLE, (Panel(axis, Axis("reward"), layers),), note=note)
+
+
+def best_over_time(history: History) -> Chart:
+    """The same over the time at which each pull ended."""
+    return replace(best_reward(history, x="time"), title="Best reward over time")
 
 
 def _places(history: History, x: str) -> Floats:

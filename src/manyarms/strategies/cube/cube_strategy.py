@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import checks
 from ...core import Arm, Pull
+from ..kit.beliefs import Boxes
 from ..kit.encoding import dimension_of
 from ..kit.ledger import Ledger, State, check_one_training
 from ..kit.phase import Phase
@@ -153,6 +154,19 @@ class CubeStrategy:
         """The boxes with their bounds in the next round."""
         return self._partition.regions(self._beta(self.max_steps))
 
+    def boxes(self) -> Boxes:
+        """The same boxes as arrays, with the names of the coordinates and all pulls."""
+        partition = self._partition
+        return Boxes(
+            coordinate_names(self.ledger.space, partition.dimension),
+            partition.low.all.copy(),
+            partition.high.all.copy(),
+            partition.means.all.copy(),
+            partition.counts.all.copy(),
+            partition.upper_bounds(self._beta(self.max_steps)),
+            *self.observations(),
+        )
+
     def observations(self) -> tuple[Floats, Floats]:
         """The point of each pull on the unit cube, and its value from 0 to 1: NaN if in flight, the worst so far if it failed.
 
@@ -166,10 +180,9 @@ class CubeStrategy:
 
     def scores(self) -> Scores:
         """The mean value and the bonus of each box."""
-        regions = self.regions()
-        means, bounds = np.array([region.mean for region in regions]), np.array([region.bound for region in regions])
-        names = tuple(str(number) for number in range(len(regions)))
-        return Scores("region", names, "mean value", means, "exploration bonus", bounds - means)
+        means = self._partition.means.all.copy()
+        bonuses = self._partition.upper_bounds(self._beta(self.max_steps)) - means
+        return Scores("region", tuple(map(str, range(len(means)))), "mean value", means, "exploration bonus", bonuses)
 
     def plan(self) -> list[Phase]:
         arms = None if self.ledger.budget is None else self.ledger.budget // self.max_steps
@@ -197,3 +210,12 @@ class CubeStrategy:
         self._splitter.load(state["splitter"])
 
     __repr__ = strategy_repr
+
+
+def coordinate_names(space: Any, dimension: int) -> tuple[str, ...]:
+    """Names of the coordinates of the cube: the steps of a context, then the parameters of the space if it has names."""
+    parameters = getattr(space, "parameters", {})
+    named = [name for name, parameter in parameters.items() for _ in range(parameter.dimension)]
+    context: int = dimension - space.dimension
+    names = [f"{name}, from 0 to 1" for name in named or ("coordinate",) * (dimension - context)]
+    return ("steps / max_steps",) * context + tuple(names)

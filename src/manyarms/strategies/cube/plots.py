@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..kit.ledger import Ledger
+from .cube_strategy import coordinate_names
 from .partition import Floats, Region
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 class Partitioned(Protocol):
     """A strategy on the unit cube, such as `TreeUCB`."""
+
+    ledger: Ledger
 
     def regions(self) -> list[Region]:
         """The boxes that it compares."""
@@ -42,7 +46,7 @@ def draw_partition(strategy: Partitioned, axes: Axes | None = None) -> Axes:
         raise ValueError(f"strategy must be on a cube of 1 or 2 dimensions to be drawn, got {dimension}")
     axes = plt.subplots(figsize=(7, 4.5) if dimension == 1 else (6.5, 5.2), layout="constrained")[1] if axes is None else axes
     (_draw_line if dimension == 1 else _draw_plane)(axes, regions, *strategy.observations())
-    names = _names(strategy, dimension)
+    names = coordinate_names(strategy.ledger.space, dimension)
     axes.set_xlabel(names[0])
     if dimension == 2:
         axes.set_ylabel(names[1])
@@ -79,13 +83,3 @@ def _draw_plane(axes: Axes, regions: list[Region], points: Floats, rewards: Floa
     axes.plot(*points.T, "o", color="black", markersize=2.6, markeredgecolor="white", markeredgewidth=0.4)
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.figure.colorbar(ScalarMappable(scale, colormaps["viridis"]), ax=axes, label="mean of the region")
-
-
-def _names(strategy: Any, dimension: int) -> list[str]:
-    """Names of the coordinates: the steps of a context, then the parameters of the space if it has names."""
-    parameters = getattr(strategy.ledger.space, "parameters", {})
-    named = [name for name, parameter in parameters.items() for _ in range(parameter.dimension)]
-    context = dimension - strategy.ledger.space.dimension
-    return ["steps / max_steps"] * context + [
-        f"{name}, from 0 to 1" for name in named or ("coordinate",) * (dimension - context)
-    ]

@@ -21,12 +21,14 @@ To recommend and to show:
 - `Standings`: The best reward of each arm, and the arm to recommend.
 - `Phase`: A part of what `plan()` returns.
 - `Scores`: What `scores()` returns: a value and a bonus for each arm.
+- `Predictions`, `Posteriors`, `Boxes`: What `predictions()`, `posteriors()` and `boxes()` return.
 - `remember_settings`: Decorator of `__init__` that stores the keyword arguments as `settings`.
 - `strategy_repr`: A `__repr__` of one line.
 - `check_one_training`: Reject a budget that does not cover one full training.
 """
 
 from .arrays import Column
+from .beliefs import Boxes, Posteriors, Predictions
 from .bracket import Ladder, halvings
 from .brackets import BracketStrategy, spares
 from .encoding import dimension_of
@@ -44,11 +46,14 @@ from .upper_bounds import UpperBounds, upper_bound
 __all__ = [
     "MAX_DRAWS",
     "Bounded",
+    "Boxes",
     "BracketStrategy",
     "Column",
     "Ladder",
     "Ledger",
     "Phase",
+    "Posteriors",
+    "Predictions",
     "Ranking",
     "Rung",
     "ScaledRewards",

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spaces.batches import Known, batch_maker
+from ..kit.beliefs import Predictions
 from ..kit.ledger import Ledger
 from . import rules
 from .arm_scores import ArmScores
-from .gaussian_process import GaussianProcess
+from .gaussian_process import GaussianProcess, best_and_newest
 
 Array = NDArray[Any]
 Option = tuple[Any, tuple[int, ...]]
@@ -73,6 +74,19 @@ class CandidateGenerator:
         bounds = self.process.upper_confidence_bounds(candidates.points, arms, scores, slices, median, spread)
         near_failed = self.near_failed(candidates.points, ledger.failed) if ledger.failed else None
         return map(candidates.option, rules.candidate_order(bounds, near_failed))
+
+    def predictions(self, known: ArmScores) -> Predictions | None:
+        """What is predicted for each of the arms that predictions are based on, from the other ones; None before that."""
+        arms = known.trained()
+        if len(arms) < 2 or not known.spread:
+            return None
+        scores = known.predict(arms)
+        chosen = best_and_newest(scores)
+        arms, scores, counts = arms[chosen], scores[chosen], known.counts
+        slices = counts.slices.all[arms]
+        found = self.process.predict_each_from_the_others(arms, scores, slices, known.median, known.spread)
+        complete = np.array([known.is_complete(arm) for arm in arms])
+        return Predictions(arms, *found, counts.bests.all[arms], complete)
 
     def candidates(self, ledger: Ledger, parent: int, with_random: bool, arms: Array, scores: Array) -> Candidates:
         """Mutants of the parent with several sizes, and crossings of it with good arms.

@@ -112,10 +112,9 @@ class GaussianProcess:
             slices: Number of slices that each of these arms was trained for. The score of an arm trained longer is less noisy.
             median, spread: The median of the scores, and the best score minus the median.
         """
-        chosen = _best_and_newest(scores)
+        chosen = best_and_newest(scores)
         points = self.points[arms[chosen]]
-        heights = np.clip((scores[chosen] - median) / (spread or 1.0), _LOWEST, _HIGHEST)
-        noise = 0.1 + 1.0 / slices[chosen]
+        heights, noise = _heights(scores[chosen], median, spread), _relative_noise(slices[chosen])
         if len(chosen) >= _MIN_ARMS_TO_LEARN and self.count >= self._learned * _RELEARN_FACTOR:
             self._learned = self.count
             self._learn(points, heights, noise)
@@ -127,6 +126,24 @@ class GaussianProcess:
         variance = float(whitened @ whitened) / len(whitened)
         unexplained = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
         return np.asarray(shared @ whitened + np.sqrt(variance * unexplained))
+
+    def predict_each_from_the_others(
+        self, arms: Array, scores: Array, slices: Array, median: float, spread: float
+    ) -> tuple[Array, Array]:
+        """The score predicted for each arm from the other arms, and the standard deviation of each prediction.
+
+        Args:
+            arms, scores, slices, median, spread: As in `upper_confidence_bounds`, but few arms, all of which are used.
+        """
+        points = self.points[arms] / self._lengths
+        heights = _heights(scores, median, spread)
+        whiten = whitening(kernel(points, points), self._noise * _relative_noise(slices))
+        precision = whiten.T @ whiten
+        unexplained = 1.0 / np.diag(precision)  # Rasmussen and Williams, equations 5.10 to 5.12
+        whitened = whiten @ heights
+        variance = float(whitened @ whitened) / len(whitened)
+        means = heights - unexplained * (precision @ heights)
+        return median + spread * means, spread * np.sqrt(variance * unexplained)
 
     def _learn(self, points: Array, heights: Array, noise: Array) -> None:
         """Take a few steps of gradient ascent on the posterior, in logarithms of the length scales and of the noise."""
@@ -154,8 +171,18 @@ class GaussianProcess:
         self._lengths, self._noise, self._learned = np.array(state["lengths"]), state["noise"], state["learned"]
 
 
-def _best_and_newest(scores: Array) -> NDArray[np.int64]:
-    """Numbers of the arms to predict from."""
+def _heights(scores: Array, median: float, spread: float) -> Array:
+    """The scores in units of the spread, above the median."""
+    return np.asarray(np.clip((scores - median) / (spread or 1.0), _LOWEST, _HIGHEST))
+
+
+def _relative_noise(slices: Array) -> Array:
+    """The noise variance of scores after these numbers of slices, relative to the typical one."""
+    return np.asarray(0.1 + 1.0 / slices)
+
+
+def best_and_newest(scores: Array) -> NDArray[np.int64]:
+    """Positions of the arms to predict from."""
     if len(scores) <= _MAX_ARMS:
         return np.arange(len(scores))
     chosen = np.zeros(len(scores), dtype=bool)
