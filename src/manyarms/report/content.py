@@ -152,7 +152,6 @@ def _charts(storage: str, name: str, history: History) -> Iterator[tuple[str, Ch
     yield "scores", _scores(storage, name, history)
     yield "family", charts.family(history)
     yield "timeline", charts.timeline(history)
-    yield "failures", charts.failures(history)
 
 
 def _forest_charts(history: History) -> Iterator[tuple[str, Chart]]:
