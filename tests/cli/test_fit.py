@@ -432,7 +432,7 @@ def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_read(f
 
 
 def test_a_full_disk_is_one_line_and_leaves_no_half_a_model(fit, place):
-    with disks.small_disk(place / "small", "400k"):
+    with disks.small_disk(place / "small", "100k"):
         answer = fit("--out", "small/model")
         assert answer.code == 1, answer
         assert answer.err.splitlines()[-1].startswith("manyarms: ") and "Traceback" not in answer.err

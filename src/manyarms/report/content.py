@@ -154,7 +154,6 @@ def _charts(storage: str, name: str, history: History) -> Iterator[tuple[str, Ch
     yield from _strategy_charts(storage, name, history.header, history.events)
     yield "family", charts.family(history)
     yield "timeline", charts.timeline(history)
-    yield "failures", charts.failures(history)
 
 
 def _forest_charts(history: History) -> Iterator[tuple[str, Chart]]:

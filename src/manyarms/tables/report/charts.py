@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...html.parts import scrolling, text
-from ...plots.chart import BLUE, GRAY, PALETTE, Axis, Bars, Chart, Line, Panel, Points, thinned
+from ...plots.chart import GRAY, PALETTE, Axis, Bars, Chart, Line, Panel, Points, thinned
 from ...sklearn.automl.wording import counted
 
 MOST_POINTS, MOST_CLASSES, MOST_BARS = 5_000, 15, 20
@@ -35,7 +35,7 @@ def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str]
     shown = pulls[finished].assign(at=spent[finished])
     best = shown["reward"].cummax()
     lowest = _lowest(shown["reward"])
-    line = Line(shown["at"].to_numpy(), best.clip(lower=lowest).to_numpy(), "best so far", BLUE, 2.5, steps=True)
+    line = Line(shown["at"].to_numpy(), best.clip(lower=lowest).to_numpy(), "best so far", "currentColor", 2.5, steps=True)
     shown = shown[shown["reward"] >= lowest]
     shown = shown.iloc[thinned(len(shown), MOST_POINTS)]
     points = [_points(shown[shown["family"] == family], family, color) for family, color in colors.items()]
