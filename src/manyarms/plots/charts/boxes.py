@@ -56,11 +56,13 @@ def _plane(found: Boxes, shown: Any) -> Panel:
         if count:
             (left, right), (bottom, top) = np.searchsorted(middles, np.column_stack([low, high]))
             colors[bottom:top, left:right] = mean
+    center = (found.low[shown[:1]] + found.high[shown[:1]]) / 2  # a mark is seen even if the box is tiny
     layers: list[Layer] = [
         Surface(middles, middles, colors, "mean value"),
         _outline(found, shown[1:], "white", 0.7),
         _pulls(found, found.points[:, 0], found.points[:, 1], "", "#202020"),
         _outline(found, shown[:1], ORANGE, 3.0),
+        Points(center[:, 0], center[:, 1], "next box", ORANGE, texts=[f"box {shown[0]}"], size=11, opacity=1.0),
     ]
     return Panel(Axis(found.names[0]), Axis(found.names[1]), tuple(layers))
 
