@@ -49,9 +49,9 @@ def test_a_chart_that_takes_long_is_drawn_again_later(monkeypatch):
 
     def slow(history):
         clock.now += 3
-        return module.CHARTS["curves"](history)
+        return module.PAGE_CHARTS["curves"](history)
 
-    monkeypatch.setitem(module.CHARTS, "history", slow)
+    monkeypatch.setitem(module.PAGE_CHARTS, "history", slow)
     charts = charts_of(range(5), clock)
     first = charts.figure("history")
     charts.add(Event("asked", 9, 0, 1, data={"config": {"x": 0.5}}))
@@ -71,9 +71,9 @@ def test_events_are_added_while_a_chart_is_being_drawn(monkeypatch):
         for event in pulls(range(5, 1005)):
             charts.add(event)
         assert history.events == 10
-        return module.CHARTS["curves"](history)
+        return module.PAGE_CHARTS["curves"](history)
 
-    monkeypatch.setitem(module.CHARTS, "history", describe)
+    monkeypatch.setitem(module.PAGE_CHARTS, "history", describe)
     assert charts.figure("history").events == 10 and charts.events == 2010
     assert charts.figure("curves").events == 2010
 
@@ -92,7 +92,7 @@ def test_a_copy_does_not_change_with_the_original():
 
 def test_every_chart_has_a_title():
     titles = Charts(HEADER).titles | module.strategy_titles({"space": {"joint": {}}})
-    assert titles.keys() == module.CHARTS.keys() and all(titles.values())
+    assert titles.keys() == module.PAGE_CHARTS.keys() and all(titles.values())
     assert "algorithms" not in module.strategy_titles(HEADER)
 
 

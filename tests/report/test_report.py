@@ -17,7 +17,7 @@ HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\x1b[2J
 SPACE = ma.Space(rate=ma.Float(1e-3, 1, log=True), depth=ma.Int(1, 5), act=ma.Choice("relu", "tanh"))
 CHARTS = {
     *("best-by-steps", "best-by-time", "curves", "decisions", "importance", "contour", "slices", "parallel"),
-    *("rungs", "scores", "family", "timeline"),
+    *("rungs", "scores", "predictions", "latest_pulls", "family", "timeline"),
 }
 
 

@@ -91,7 +91,7 @@ def _ended(event: Event) -> dict[str, Any]:
     metrics, attributes, curve = data.get("metrics"), data.get("attributes"), data.get("curve")
     failure = {"reason": json_values.reason(data.get("reason", "")), "details": json_values.text(data.get("details", ""))}
     return {
-        "status": event.kind,
+        "status": "failed" if event.kind == "failed" else "done",
         "reward": json_values.number(event.reward),
         "seconds": json_values.number(event.seconds),
         "checkpoint_bytes": json_values.number(data.get("checkpoint_bytes")),

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..journal.protocol import Event
-from ..plots import CHARTS, History
+from ..plots import History
 from .forest_charts import NAMES as FOREST_CHARTS
 from .forest_charts import forest_chart
-from .svg_charts import svg_chart
+from .svg_charts import PAGE_CHARTS, svg_chart
 
 TITLES = {
     "history": "Best reward",
@@ -86,13 +86,13 @@ class Charts:
         self._added: deque[Event] = deque()
         self._drawn: dict[str, Drawn] = {}
         self._lock = threading.Lock()
-        self._drawing = {name: threading.Lock() for name in CHARTS}
+        self._drawing = {name: threading.Lock() for name in PAGE_CHARTS}
 
     @property
     def titles(self) -> dict[str, str]:
         """The titles of the charts, by name."""
-        order = [*TITLES, *CHARTS]
-        shown = [name for name in order if name in CHARTS and name not in STRATEGY_TITLES]
+        order = [*TITLES, *PAGE_CHARTS]
+        shown = [name for name in order if name in PAGE_CHARTS and name not in STRATEGY_TITLES]
         return {name: TITLES.get(name, name.replace("_", " ").capitalize()) for name in shown}
 
     def add(self, event: Event) -> None:
@@ -106,7 +106,7 @@ class Charts:
 
     def figure(self, name: str) -> Drawn | None:
         """A chart; None if there is no chart with this name. One that takes long to draw may be a few seconds old."""
-        if name not in CHARTS:
+        if name not in PAGE_CHARTS:
             return None
         known, lock = self._drawn.get(name), self._drawing[name]
         if known is not None and known.is_recent(self.events, self._clock()):

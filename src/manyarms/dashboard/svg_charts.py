@@ -10,6 +10,7 @@ import numpy as np
 
 from ..plots import CHARTS, Chart, History, plotly_json
 from ..plots.chart import Dimension
+from ..plots.charts import best_over_time
 from ..plots.history import Floats
 from ..plots.parallel import BELOW, heights, labels, shades_of
 from ..safe_text import safe_text
@@ -17,11 +18,13 @@ from ..safe_text import safe_text
 _SHADES = 12  # different colors of lines
 _GRAY = "#8a96a3"
 
+PAGE_CHARTS: dict[str, Callable[..., Chart]] = {**CHARTS, "best_over_time": best_over_time}
+"""The charts of the page, by name."""
+
 
 def svg_chart(name: str, history: History) -> dict[str, Any]:
     """A chart by name, as a plotly figure in JSON."""
-    describe: Callable[[History], Chart] = CHARTS[name]  # some have optional arguments too
-    return without_webgl(describe(history))
+    return without_webgl(PAGE_CHARTS[name](history))
 
 
 def without_webgl(chart: Chart) -> dict[str, Any]:

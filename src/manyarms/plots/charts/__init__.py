@@ -22,9 +22,8 @@ from .scores import scores
 from .slices import slices
 from .timeline import timeline
 
-CHARTS = {
+CHARTS: dict[str, Callable[..., Chart]] = {
     "history": best_reward,
-    "best_over_time": best_over_time,
     "curves": curves,
     "parallel_coordinates": parallel_coordinates,
     "slices": slices,
