@@ -65,7 +65,7 @@ def main() -> None:
             train, space, budget=400, max_steps=10, storage=storage, name="digits", seed=0, workers=2, progress=False
         )
         ma.tune(train, space, budget=60, max_steps=10, strategy="hyperband", storage=storage, name="hyperband", seed=0)
-        command = [sys.executable, "-m", "manyarms", "dashboard", storage, "--port", str(PORT), "--no-browser"]
+        command = [sys.executable, "-m", "manyarms", "dashboard", "searches.db", "--port", str(PORT), "--no-browser"]
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder)
         try:
             assert server.stderr is not None

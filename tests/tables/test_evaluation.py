@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def evaluated_in(seconds, rows_per_second=1_000, rows=4_000):
     return evaluate(model, pd.DataFrame({"x": x}), target, lambda: seconds - clock.now, clock), model
 
 
-@pytest.mark.parametrize(("seconds", "parts"), [(60.0, [500, 3_500]), (4.5, [500, 2_000]), (0.1, [500])])
+@pytest.mark.parametrize(("seconds", "parts"), [(60.0, [500, 1_000, 2_000, 500]), (4.5, [500, 1_000, 750]), (0.1, [500])])
 def test_held_out_rows_are_predicted_as_far_as_the_time_allows(seconds, parts):
     evaluation, model = evaluated_in(seconds)
     assert model.predicted == parts and len(evaluation.target) == sum(parts)
@@ -65,6 +66,28 @@ def test_held_out_rows_are_predicted_as_far_as_the_time_allows(seconds, parts):
 def test_few_rows_are_all_predicted():
     evaluation, model = evaluated_in(-1.0, rows=40)
     assert model.predicted == [40] and evaluation.note() is None
+
+
+def test_batches_that_take_longer_than_the_first_one_suggests_end_in_time():
+    clock = ManualClock()
+    model = SlowClassifier(clock, rows_per_second=1_000)
+    table = pd.DataFrame({"x": np.random.default_rng(0).normal(size=10_000)})
+
+    def predict_proba(rows):
+        clock.now += (len(rows) / 1_000) ** 2  # as when large arrays need new memory
+        return model.predict_proba(rows)
+
+    slowing = SimpleNamespace(classes_=model.classes_, predict_proba=predict_proba)
+    evaluate(slowing, table, pd.Series(np.where(table["x"] > 0, "above", "below")), lambda: 20.0 - clock.now, clock)
+    assert sum(model.predicted) > 500
+    assert clock.now <= 20.0
+
+
+@pytest.mark.parametrize(("left", "expected"), [(600.0, 1.0), (0.5, 0.5)])
+def test_after_an_interrupt_little_time_is_left(left, expected):
+    time = TimeBudget(10.0 + left, lambda: 10.0, began=0.0)
+    assert time.ending_within(1.0).left() == pytest.approx(expected)
+    assert TimeBudget(None, lambda: 10.0, began=0.0).ending_within(1.0).left() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

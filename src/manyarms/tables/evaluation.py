@@ -61,22 +61,31 @@ def evaluate(
     order = np.random.default_rng(0).permutation(len(rows))
     classes = getattr(model, "classes_", None)
     predict = model.predict if classes is None else model.predict_proba
-    began = clock()
-    parts = [predict(rows.iloc[order[:_FIRST]])]
-    most = min(len(rows), max(_FIRST, _CELLS // (1 if classes is None else len(classes))))
-    more = affordable(most, clock() - began, _SHARE * left())
-    if more:
-        parts.append(predict(rows.iloc[order[_FIRST : _FIRST + more]]))
-    predictions = np.concatenate(parts)
+    most = len(rows) if classes is None else min(len(rows), max(_FIRST, _CELLS // len(classes)))
+    predictions: Any = None
+    done, size, end = 0, min(_FIRST, most), clock() + _SHARE * left()
+    while size:
+        began = clock()
+        part = predict(rows.iloc[order[done : done + size]])
+        if predictions is None:
+            predictions = np.empty((most, *part.shape[1:]), part.dtype)
+        predictions[done : done + size] = part
+        done += size
+        size = next_batch(most - done, size, clock() - began, end - clock())
+    predictions = predictions[:done]
     stored = StoredNumbers(predictions) if classes is None else StoredProbabilities(predictions, classes)
-    return Evaluation(target.iloc[order[: _FIRST + more]].reset_index(drop=True), stored, len(rows))
+    return Evaluation(target.iloc[order[:done]].reset_index(drop=True), stored, len(rows))
 
 
-def affordable(n: int, seconds: float, left: float) -> int:
-    """How many of n rows can be predicted in the time left, after the first rows took this many seconds.
+def next_batch(n: int, size: int, seconds: float, left: float) -> int:
+    """How many of the next n rows to predict at once, after a batch of this size took this many seconds; 0 to stop.
 
-    >>> affordable(400, 0.1, 10.0), affordable(2_500, 0.1, 10.0), affordable(2_500, 1.0, 1.0), affordable(2_500, 1.0, -5.0)
-    (0, 2000, 500, 0)
+    A batch is at most twice as large as the last one, because large arrays take longer for each row.
+
+    >>> next_batch(9_500, 500, 0.1, 10.0), next_batch(300, 500, 0.1, 10.0), next_batch(9_500, 8_000, 2.0, 1.0)
+    (1000, 300, 4000)
+    >>> next_batch(9_500, 500, 1.0, 0.5), next_batch(0, 500, 0.1, 10.0)
+    (0, 0)
     """
-    fitting = int(_FIRST * min(max(left, 0.0) / max(seconds, 1e-9), 1e9))
-    return max(0, min(n - _FIRST, fitting))
+    fitting = int(size * min(max(left, 0.0) / max(seconds, 1e-9), 2.0))
+    return min(n, fitting) if fitting >= min(n, _FIRST) else 0

@@ -27,6 +27,7 @@ from .result import TableFit
 from .time_budget import TimeBudget
 
 HOLDOUT = 0.2
+_AFTER_INTERRUPT = 1.0  # seconds to test and save what was found
 _TASKS = ("auto", "classification", "regression")
 
 
@@ -105,6 +106,8 @@ def fit_table(
         done = None if settings.directory is None else finished_steps(settings.directory, settings.seconds, settings.budget)
         model = _searched(problem, scoring, settings, limit, done)
         notes += model.notes_
+        if model.interrupted_:
+            limit = limit.ending_within(_AFTER_INTERRUPT)
         evaluation, score = _evaluated(model, problem, scoring, limit, note)
     known = {"data": None if path is None else str(path), **settings.recorded(), "rows": reading.get("rows")}
     return TableFit(model, score, notes, problem, scoring, evaluation, path, settings.directory, known, limit, done)

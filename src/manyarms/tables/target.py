@@ -44,7 +44,8 @@ def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
     known = values.dropna()
     if dtype_kind(values.dtype) != TEXT or isinstance(values.dtype, pd.CategoricalDtype) or not len(known):
         return values
-    numbers = pd.to_numeric(known, errors="coerce")
+    codes, distinct = pd.factorize(known)  # because converting 500,000 texts takes a second
+    numbers = pd.Series(pd.to_numeric(np.asarray(distinct), errors="coerce")[codes], known.index)
     if numbers.notna().mean() < _NEARLY_ALL or numbers.nunique() <= FEW_CLASSES:
         return values
     odd = known[numbers.isna()].unique()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _LEAST_SEARCH = 0.2  # share of the time for the search, even if reading took long
 _WRITING = 0.1  # share of the time for writing the results
@@ -41,3 +41,12 @@ class TimeBudget:
             return None
         writing = min(_MOST_WRITING, max(_LEAST_WRITING, _WRITING * self.seconds))
         return max(_LEAST_SEARCH * self.seconds, self.left() - writing)
+
+    def ending_within(self, seconds: float) -> TimeBudget:
+        """The same time, but at most this much of it is left.
+
+        >>> TimeBudget(600.0, clock=lambda: 10.0, began=2.0).ending_within(1.0).left()
+        1.0
+        """
+        end = self.clock() - self.began + seconds
+        return replace(self, seconds=end if self.seconds is None else min(self.seconds, end))
