@@ -52,8 +52,9 @@ def draw() -> None:
 
 def give_way() -> None:
     """Let this process run only when nothing else needs the processor."""
-    with contextlib.suppress(OSError, AttributeError):  # Windows has no such priorities
-        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
+    if sys.platform != "win32":  # which has no such priorities
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
 
 
 def empty_figure(note: str) -> dict[str, Any]:

@@ -141,16 +141,22 @@ class StrategyCharts:
 def draw() -> None:
     """Read from standard input what to draw, and write the figures to standard output."""
     give_way()
-    with suppress(ImportError, OSError, ValueError):  # Windows has no such limits
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    _limit_memory()
     request = json.load(sys.stdin)
     try:
         answer = figures(request["url"], request["name"], request["charts"])
     except ManyarmsError as error:
         answer = {"note": f"The state of the strategy could not be rebuilt: {safe_text(error)[:300]}"}
     print(json.dumps(answer))
+
+
+def _limit_memory() -> None:
+    """Let this process fail if it asks for too much memory."""
+    if sys.platform != "win32":  # which has no such limits
+        import resource
+
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
 
 
 def figures(url: str, name: str, charts: list[str]) -> dict[str, Any]:
