@@ -47,7 +47,7 @@ def test_a_study_is_drawn_again_as_it_continues(place):
     make_study("digits")
     first, second, third = watched(more(), lambda: None)
     assert first[0].startswith("digits ━") and first[0].endswith(" 10/10 steps")
-    assert first[-1] == "Read every 2s. Ctrl-C ends."
+    assert first[-1] == "Updates every 2s. Press Ctrl-C to stop."
     assert second[0].endswith(" 20/20 steps") and "Last change 0s ago." in second[-1]
     assert third[0] == second[0]
 
@@ -66,7 +66,7 @@ def test_of_too_many_studies_those_that_were_written_last_are_shown(place):
     for number in range(8):
         make_study(f"study {number}", budget=3)
     first, second = watched(more("study 1", 6), height=6)
-    assert [line.split(":")[0] for line in first] == ["study 5", "study 6", "study 7", "5 more studies", first[-1]]
+    assert [line.split(":")[0] for line in first] == ["study 5", "study 6", "study 7", "more studies", first[-1]]
     assert [line.split(":")[0] for line in second][:3] == ["study 1", "study 6", "study 7"]
 
 
@@ -80,8 +80,8 @@ def test_a_storage_that_disappears_and_returns_is_read_again(place):
 
     events = [lambda: path.rename(elsewhere), lambda: elsewhere.rename(path), corrupt, lambda: elsewhere.rename(path)]
     first, gone, back, broken, mended = watched(*events, more())[:5]
-    assert gone[:-1] == first[:-1] and gone[-1].startswith("there is no file 'manyarms.db'")
-    assert gone[-1].endswith(". Trying again.")
+    assert gone[:-1] == first[:-1] and gone[-1].startswith("Cannot read the storage: there is no file 'manyarms.db'")
+    assert gone[-1].endswith(". Retrying.")
     assert back == mended == first
     assert broken[:-1] == first[:-1] and broken[-1] != first[-1]
 
@@ -91,7 +91,7 @@ def test_a_storage_without_studies_is_watched_until_there_is_one(place):
     for table in ("studies", "heads", "events", "snapshots"):
         query(f"DELETE FROM manyarms_{table}")
     first, second = watched(more("new"))
-    assert first == ["No studies yet. Read every 2s. Ctrl-C ends."]
+    assert first == ["No studies yet. Updates every 2s. Press Ctrl-C to stop."]
     assert second[0].startswith("new ")
 
 
@@ -104,7 +104,7 @@ def test_without_a_terminal_there_is_a_line_for_each_change(place, capsys):
     printed = capsys.readouterr()
     lines = [line[20:].partition(" · best")[0] for line in printed.out.splitlines()]
     assert lines == ["digits: 10/10 steps", "other: 10/10 steps", "other: 20/20 steps"]
-    assert printed.err.startswith("manyarms: there is no file") and printed.err.count("\n") == 1
+    assert printed.err.startswith("manyarms: Cannot read the storage: there is no file") and printed.err.count("\n") == 1
 
 
 def test_control_characters_are_shown_as_text(place, capsys):

@@ -105,7 +105,7 @@ def test_the_strategy_shows_what_it_knows_under_the_strict_policy(visit, finishe
         for name in ("scores", "latest_pulls", "predictions", "decisions"):
             page.locator(f"figure[data-chart={name}]").scroll_into_view_if_needed()
             expect(page.locator(f"[data-chart={name}] .main-svg").first).to_be_visible()
-        expect(page.locator("[data-chart=scores] .note")).to_contain_text("Shows the first 50 of")
+        expect(page.locator("[data-chart=scores] .note")).to_contain_text("Shows the 50 highest of")
         page.set_viewport_size({"width": 400, "height": 800})
         assert wait_until(lambda: fits(page))  # charts are drawn again in the new width
         page.get_by_role("link", name="Charts").click()
@@ -208,7 +208,7 @@ def test_the_keyboard_is_enough(visit, finished):
         page.keyboard.press("Enter")
         expect(page.locator("#panel")).to_be_focused()
         page.keyboard.press("Tab")
-        expect(page.get_by_role("button", name="Close the arm")).to_be_focused()
+        expect(page.get_by_role("button", name="Close arm details")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("#panel")).to_be_hidden()
 

@@ -108,7 +108,7 @@ def drawn(client, name):
 def test_the_page_gets_a_chart_from_another_process_without_waiting(storage):
     make_study(storage)
     with client_of(storage) as client:
-        assert client.get("/api/study/1").json()["strategy_charts"]["scores"] == "Value and bonus"
+        assert client.get("/api/study/1").json()["strategy_charts"]["scores"] == "Value and exploration bonus"
         first = client.get("/api/study/1/chart/scores").json()
         assert first["figure"]["note"] == REBUILDING and first["drawn"] < first["events"]
         answer = drawn(client, "scores")

@@ -282,7 +282,7 @@ def test_value_and_bonus_are_stacked_and_what_is_left_out_is_counted():
     np.testing.assert_allclose(value.begins + value.lengths, bonus.begins)
     np.testing.assert_allclose(bonus.begins + bonus.lengths, values[10:] + 0.5)
     chart = scores(Scores("arm", tuple("x" * 60), "mean", values), {"direction": "minimize"})
-    assert "first 50 of 60 arms" in chart.note and "negated" in chart.note
+    assert "50 highest of 60 arms" in chart.note and "negated" in chart.note
 
 
 @pytest.mark.parametrize("values", [[0.0], [-1.0, 5.0], [100.0, 100.001], [3.0, 3.0], [-7.0, -7.0]])
@@ -361,7 +361,7 @@ def test_the_latest_pulls_are_named_by_the_rule_that_chose_them():
         "continues an arm: 1": [3.0],
         "trains to completion: 1": [0.5],
     }
-    assert "1 of them failed" in chart.note
+    assert "1 failed pull is not shown" in chart.note
     tail = filled([event for arm in range(300) for event in pull(arm, 1.0)][-20:])  # enough for the dashboard
     assert layers(latest_pulls(tail), Points)[0].name == "starts a new arm: 10"
 

@@ -96,7 +96,7 @@ def test_it_has_the_views_of_the_dashboard(page):
     for words in (
         *("finished", "120 of 120 steps", "AdaptiveMutantUCB", "maximize", "Best reward", "Training time", "Failures"),
         *("Config, compared with arm", "Lineage", "Children", "RuntimeError: too deep", "Traceback (most recent call last)"),
-        *("rate", "depth", "act", "loss", "Settings of the strategy"),
+        *("rate", "depth", "act", "loss", "Strategy settings"),
     ):
         assert words in page.text
     assert page.count("svg") > 12
@@ -137,7 +137,7 @@ def test_harmful_text_is_shown_as_text(storage):
 def test_a_study_without_events(storage):
     asked(storage, [])
     page = report(storage)
-    for words in ("waiting", "Nothing was recorded yet.", "No arms yet", "No best arm yet", "No failures"):
+    for words in ("waiting", "Nothing has been recorded yet.", "No arms yet", "No recommended arm yet", "No failures"):
         assert words in page.text
     assert not any(tag == "svg" for tag, _ in page.tags)
 
@@ -145,19 +145,19 @@ def test_a_study_without_events(storage):
 def test_a_study_with_one_arm(storage):
     asked(storage, [0.25])
     page = report(storage)
-    assert "0.25" in page.text and "none: a new arm" in page.text and "Arms (1)" in page.text
+    assert "0.25" in page.text and "none (not a mutant)" in page.text and "Arms (1)" in page.text
 
 
 def test_a_study_in_which_all_pulls_failed(storage):
     asked(storage, [None] * 12)
     page = report(storage)
-    assert "Failures (12)" in page.text and "12 100 %" in page.text and "No best arm yet" in page.text
+    assert "Failures (12)" in page.text and "12 100 %" in page.text and "No recommended arm yet" in page.text
 
 
 def test_a_study_that_is_being_written(storage):
     asked(storage, [0.5, "in flight", "in flight"])
     page = report(storage)
-    assert "running" in page.text and "write the report again to see more" in page.text
+    assert "running" in page.text and "run `manyarms report` again" in page.text
 
 
 def test_metrics_that_are_not_numbers_and_rewards_that_are_huge(storage):

@@ -28,7 +28,9 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--port", type=int, metavar="N", help="port to listen on (default: 8899, or a free one if it is in use)"
     )
-    parser.add_argument("--token", help=f"secret that a browser must give once (default: ${_TOKEN}, or a random one if needed)")
+    parser.add_argument(
+        "--token", help=f"secret that each browser must provide once (default: ${_TOKEN}, or a random one if needed)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.set_defaults(command=_dashboard)
 

@@ -18,13 +18,13 @@ def add_command(commands: Any) -> None:
     """Add `report`."""
     parser = commands.add_parser(
         "report",
-        help="write a study as one HTML file",
-        description="Write the views of the dashboard for one study as one HTML file. The file opens in any browser, without a "
-        "server and without a network.",
+        help="export a study as one HTML file",
+        description="Write the views of the dashboard for one study to one HTML file. The file opens in any browser, without a "
+        "server or an internet connection.",
     )
     add_study(parser)
     parser.add_argument("-o", "--out", metavar="FILE", help="file to write (default: the name of the study, with .html)")
-    parser.add_argument("--force", action="store_true", help="replace a file that is not a report")
+    parser.add_argument("--force", action="store_true", help="overwrite the file even if it is not a report")
     parser.set_defaults(command=_report)
 
 

@@ -36,10 +36,10 @@ def add_command(commands: Any) -> None:
     shown.add_argument(
         "--watch",
         action="store_true",
-        help="show the progress again and again, until Ctrl-C; if the output is not a terminal, a line for each change",
+        help="keep the progress on screen until Ctrl-C; if the output is not a terminal, print a line for each change",
     )
     status.add_argument(
-        "--every", metavar="TIME", help=f'with --watch: time between readings, such as "10s" (default: {_EVERY}s)'
+        "--every", metavar="TIME", help=f'with --watch: time between updates, such as "10s" (default: {_EVERY}s)'
     )
     status.set_defaults(command=_status)
 
@@ -69,7 +69,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _seconds(every: str | None) -> float:
-    """The time between readings: a number of seconds, or a string such as "10s"."""
+    """The time between updates: a number of seconds, or a string such as "10s"."""
     if every is None:
         return _EVERY
     return checks.seconds("--every", f"{every}s" if every.replace(".", "", 1).isdecimal() else every)

@@ -77,7 +77,7 @@ def _watch_as_lines(
 
 def _trouble(studies: WatchedStudies) -> str | None:
     """Why studies cannot be read now, if so."""
-    return None if studies.error is None else f"{studies.error}. Trying again."
+    return None if studies.error is None else f"Cannot read the storage: {str(studies.error).rstrip('.')}. Retrying."
 
 
 def display(studies: WatchedStudies, now: float, every: float, width: int, height: int) -> RenderableType:
@@ -92,7 +92,7 @@ def display(studies: WatchedStudies, now: float, every: float, width: int, heigh
     else:
         shown = studies.shown(room if len(studies) <= room else room - 1)
         lines = [one_line(study.report(now), width) for study in shown]
-        lines += [f"{len(studies) - len(shown)} more studies"] if len(shown) < len(studies) else []
+        lines += [f"more studies: {len(studies) - len(shown)}"] if len(shown) < len(studies) else []
         parts = [_line(line, width) for line in lines]
     return Group(*parts, _last_line(studies, now, every, width))
 
@@ -102,7 +102,7 @@ def _last_line(studies: WatchedStudies, now: float, every: float, width: int) ->
         return _line(safe_text(trouble), width, "red")
     empty = "" if len(studies) else "No studies yet. "
     changed = "" if studies.changed_at is None else f" Last change {duration(now - studies.changed_at)} ago."
-    return _line(f"{empty}Read every {every:g}s. Ctrl-C ends.{changed}", width, "dim")
+    return _line(f"{empty}Updates every {every:g}s. Press Ctrl-C to stop.{changed}", width, "dim")
 
 
 def _line(line: str, width: int, style: str = "") -> Text:

@@ -26,7 +26,7 @@ FIXED = {
     "steps": "Steps",
     "pulls": "Pulls",
     "failures": "Failures",
-    "seconds": "Seconds",
+    "seconds": "Training time",
     "parents": "Parents",
     "checkpoint_bytes": "Checkpoint",
 }

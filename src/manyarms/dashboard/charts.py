@@ -17,17 +17,17 @@ from .forest_charts import forest_chart
 from .svg_charts import PAGE_CHARTS, svg_chart
 
 TITLES = {
-    "history": "Best reward",
+    "history": "Best reward over steps",
     "best_over_time": "Best reward over time",
     "curves": "Learning curves",
-    "importance": "Importance of parameters",
-    "contour": "Two parameters",
+    "importance": "Parameter importance",
+    "contour": "Predicted reward by two parameters",
     "slices": "Reward by parameter",
     "parallel_coordinates": "Parallel coordinates",
-    "rungs": "Steps of arms",
-    "family": "Lineage",
-    "failures": "Failures",
-    "timeline": "Timeline",
+    "rungs": "How far arms were trained",
+    "family": "Family tree",
+    "failures": "Failures by reason",
+    "timeline": "Worker timeline",
 }
 """Titles of charts that are known before they are drawn, in the order of the page."""
 

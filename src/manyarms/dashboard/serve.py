@@ -61,7 +61,7 @@ def serve(storage: str, host: str = HOST, port: int | None = None, token: str | 
             ws="none",
             timeout_graceful_shutdown=2,
         )
-        print(f"Dashboard of {studies.reader.shown}: {address}\nPress Ctrl-C to stop it.", file=sys.stderr, flush=True)
+        print(f"Dashboard for {studies.reader.shown}: {address}\nPress Ctrl-C to stop it.", file=sys.stderr, flush=True)
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         _Server(config, dashboard).run(sockets=[listening])
@@ -80,7 +80,7 @@ def link(host: str, port: int, token: str | None) -> str:
 
 def _checked(token: str | None) -> str | None:
     if token is not None and not _TOKEN.fullmatch(token):
-        raise ValueError("--token must be at least 8 letters, digits or the characters . _ ~ -")
+        raise ValueError("The token must have at least 8 characters, using only letters, digits and . _ ~ -")
     return token
 
 

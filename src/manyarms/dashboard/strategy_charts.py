@@ -31,7 +31,7 @@ from .network import network_space
 from .svg_charts import without_webgl
 
 TITLES = {
-    "scores": "Value and bonus",
+    "scores": "Value and exploration bonus",
     "latest_pulls": "Latest pulls",
     "predictions": "Predicted and measured rewards",
     "posteriors": "Posteriors of the leading arms",
@@ -41,7 +41,8 @@ TITLES = {
 
 REBUILDING = "The state of the strategy is being rebuilt from the journal."
 CUSTOM = (
-    "The strategy, or a part of it, is not built into manyarms. The dashboard runs no custom code, so it has nothing to show."
+    "This strategy, or part of it, is not built into manyarms. The dashboard does not run custom code, so it shows only what "
+    "the journal contains."
 )
 
 _TIMEOUT = 600.0  # seconds

@@ -21,7 +21,7 @@ _TOOLS = """<div class="tools" hidden>
 def arms_table(content: Content) -> str:
     """The best arms, and how many are left out."""
     if not content.rows:
-        return parts.nothing("No arms yet", "The study has not asked for any pull.")
+        return parts.nothing("No arms yet", "No pull has started yet.")
     options = "".join(f'<option value="{status}">{status}</option>' for status in STATUSES)
     names = [column["name"] for column in content.columns]
     numeric = [_is_numeric(name, [row["cells"][place] for row in content.rows]) for place, name in enumerate(names)]

@@ -1,4 +1,4 @@
-"""The best arm: its config and how it differs from its parent's, its lineage, its learning curve and its pulls."""
+"""The recommended arm: its config and how it differs from its parent's, its lineage, its learning curve and its pulls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def best_arm(content: Content) -> str:
     """Everything about the recommended arm."""
     arm = content.best
     if arm is None:
-        return parts.nothing("No best arm yet", "No pull has ended with a reward.")
+        return parts.nothing("No recommended arm yet", "No pull has ended with a reward.")
     return (
         f'{parts.facts(_facts(arm))}<div class="best"><div>{_config(arm)}{_pulls(arm)}</div>'
         f"<div>{_curve(arm)}{_lineage(content, arm)}</div></div>"
@@ -31,7 +31,7 @@ def _facts(arm: Mapping[str, Any]) -> list[str]:
         parts.fact("Arm", str(int(arm["arm"])), "strong"),
         parts.fact("Status", parts.badge(arm["status"])),
         parts.fact("Best reward", format.number(arm["best_reward"])),
-        parts.fact("at step", format.number(arm["best_step"])),
+        parts.fact("Best step", format.number(arm["best_step"])),
         parts.fact("Last reward", format.number(arm["reward"])),
         parts.fact("Steps", format.number(arm["steps"])),
         parts.fact("Training time", format.duration(arm["seconds"])),
@@ -79,9 +79,9 @@ def _lineage(content: Content, arm: Mapping[str, Any]) -> str:
     steps = "".join(f"<li>{_link(id, listed)} ({format.number(reward)})</li>" for id, reward in content.lineage)
     more = arm["children_total"] - len(arm["children"])
     children = ", ".join(_link(id, listed) for id in arm["children"]) or "none"
-    parents = ", ".join(_link(id, listed) for id in arm["parents"]) or "none: a new arm"
+    parents = ", ".join(_link(id, listed) for id in arm["parents"]) or "none (not a mutant)"
     rest = f" and {more:,} more" if more else ""
-    label = "From the first ancestor to the best arm, with best rewards"
+    label = "From the first ancestor to this arm, with best rewards"
     return (
         f'<h3>Lineage</h3><ol class="lineage" aria-label="{label}">{steps}</ol>'
         f'<dl class="pairs"><dt>Parents</dt><dd>{parents}</dd><dt>Children</dt><dd>{children}{rest}</dd></dl>'

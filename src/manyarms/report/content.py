@@ -161,7 +161,7 @@ def _forest_charts(history: History) -> Iterator[tuple[str, Chart]]:
     try:
         forest = Forest(history, _MOST_FITTED) if len(history.ranking()) >= FEWEST_ARMS else None
     except ImportError as error:
-        yield "importance", empty_chart("Importance of parameters", str(error))
+        yield "importance", empty_chart("Parameter importance", str(error))
         return
     yield "importance", charts.importance(history, forest)
     yield "contour", charts.contour(history, forest=forest)
@@ -177,6 +177,6 @@ def _strategy_charts(storage: str, name: str, header: Mapping[str, Any], events:
     try:
         found = described(storage, name, names)
     except Exception:  # a study from someone else may describe a strategy that makes no sense
-        note = "The strategy cannot be restored."
+        note = "The state of the strategy could not be rebuilt."
         found = events, {chart: empty_chart(title, note) for chart, title in names.items()}
     yield from found[1].items() if found is not None else ()

@@ -27,7 +27,7 @@ def study_page(content: Content) -> str:
 def _header(content: Content) -> str:
     facts = content.facts
     name = facts["name"] or "(no name)"
-    read = parts.paragraph(f"Read on {format.moment(content.written)}. {_meaning(facts)}")
+    read = parts.paragraph(f"Data as of {format.moment(content.written)}. {_meaning(facts)}")
     heading = f'<div class="heading"><h1>{parts.text(name)}</h1>{parts.badge(facts["state"])}</div>'
     details = [
         ("Strategy", format.plain(facts["strategy"])),
@@ -37,23 +37,23 @@ def _header(content: Content) -> str:
         ("Version", format.plain(facts["manyarms"])),
     ]
     settings = [(key, format.plain(value)) for key, value in facts["settings"].items()]
-    folded = parts.folded("Settings of the strategy", parts.pairs(settings)) if settings else ""
+    folded = parts.folded("Strategy settings", parts.pairs(settings)) if settings else ""
     return f'{heading}{read}{_facts(facts)}<div class="details">{parts.pairs(details)}{folded}</div>'
 
 
 def _meaning(facts: Mapping[str, Any]) -> str:
     """What the state of the study means."""
     if facts["state"] == "running":
-        return "The study was running: write the report again to see more."
+        return "The study was still running: run `manyarms report` again for newer results."
     if facts["state"] == "waiting" and facts["events"]:
-        return "When the last event arrived is not known."
+        return "The time of the last event is unknown."
     if facts["state"] == "waiting":
-        return "Nothing was recorded yet."
+        return "Nothing has been recorded yet."
     if facts["state"] == "interrupted":
         return "The budget is not spent, and no event had arrived for a while."
     limit = facts["limits"].get("steps")
     return (
-        "Too little of the budget is left for a complete training."
+        "The remaining budget is too small to fully train another arm."
         if limit and facts["steps"] < limit
         else "The budget is spent."
     )
@@ -91,7 +91,7 @@ def _spent(facts: Mapping[str, Any]) -> str:
 def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
     """The id, the title and the HTML of each section."""
     yield "overview", "Overview", _figures(content.charts, _OVERVIEW)
-    yield "best", "Best arm", best_arm(content)
+    yield "best", "Recommended arm", best_arm(content)
     yield "parameters", "Parameters", _figures(content.charts, _PARAMETERS)
     yield "strategy", "Strategy", _figures(content.charts, _STRATEGY)
     yield "arms", f"Arms ({content.total:,})", arms_table(content)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..journal import Event
-from ..spaces.flattening import flattened
 from .counts import Counts
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, Any]]:
 
 def flat_arm_rows(counts: Counts, max_steps: int | None) -> Iterator[dict[str, Any]]:
     """A row for each arm, with a column for each value of its config and for each metric of its last pull."""
+    from ..spaces.flattening import flattened  # here: it imports NumPy, which `manyarms arms` does not need
+
     for row, record in zip(arm_rows(counts, max_steps), counts.arms.values(), strict=True):
         config = row.pop("config")
         columns = _named("config", flattened(config)) if isinstance(config, dict) else {"config": config}

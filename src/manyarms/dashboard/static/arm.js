@@ -76,7 +76,7 @@ export class ArmPanel {
         { "data-key": "header" },
         el("h2", { id: "panel-title" }, `Arm ${this.arm}`),
         data ? badge(data.status) : null,
-        el("button", { type: "button", "data-do": "close", "aria-label": "Close the arm" }, "Close"),
+        el("button", { type: "button", "data-do": "close", "aria-label": "Close arm details" }, "Close"),
       ),
       data ? this.content(data) : el("p", { class: "quiet", "data-key": "loading" }, this.missing ?? "Loading"),
     );
@@ -89,7 +89,7 @@ export class ArmPanel {
         "div",
         { class: "facts", "data-key": "facts" },
         fact("Best reward", format.number(data.best_reward), "strong"),
-        fact("at step", format.number(data.best_step)),
+        fact("Best step", format.number(data.best_step)),
         fact("Last reward", format.number(data.reward)),
         fact("Steps", format.number(data.steps)),
         fact("Training time", format.duration(data.seconds)),
@@ -169,7 +169,7 @@ export class ArmPanel {
       "dl",
       { class: "pairs" },
       el("dt", {}, "Parents"),
-      el("dd", {}, data.parents.length ? links(data.parents) : "none: a new arm"),
+      el("dd", {}, data.parents.length ? links(data.parents) : "none (not a mutant)"),
       el("dt", {}, "Children"),
       el(
         "dd",

@@ -40,7 +40,7 @@ export class StudiesView {
         studies.length > MANY ? this.search() : null,
       ),
       studies.length ? el("ul", { class: "studies", "data-key": "list" }, shown.map(item)) : none(),
-      studies.length && !shown.length ? el("p", { class: "quiet", "data-key": "none" }, "No study has this name.") : null,
+      studies.length && !shown.length ? el("p", { class: "quiet", "data-key": "none" }, "No study matches.") : null,
     );
   }
 

@@ -13,10 +13,10 @@ const TABS = { charts: ChartsTab, strategy: StrategyTab, arms: ArmsTab, failures
 /** What the state of a study means. */
 function meaning({ state, events, steps, limits }) {
   if (state === "running") return "Events are arriving.";
-  if (state === "waiting" && !events) return "Nothing was recorded yet.";
+  if (state === "waiting" && !events) return "Nothing has been recorded yet.";
   if (state === "waiting") return "No event has arrived since the dashboard was started.";
   if (state === "interrupted") return "The budget is not spent, and no event has arrived for a while.";
-  if (limits.steps && steps < limits.steps) return "Too little of the budget is left for a complete training.";
+  if (limits.steps && steps < limits.steps) return "The remaining budget is too small to fully train another arm.";
   return "The budget is spent.";
 }
 
@@ -104,7 +104,7 @@ export class StudyView {
       settings.length ? el(
         "details",
         { "data-key": "settings" },
-        el("summary", {}, "Settings of the strategy"),
+        el("summary", {}, "Strategy settings"),
         el("dl", { class: "inline" }, settings.map(pair)),
       ) : null,
     ];

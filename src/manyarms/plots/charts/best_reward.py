@@ -10,9 +10,9 @@ from ... import checks
 from ..chart import BLUE, GRAY, Axis, Chart, Line, Panel, Points, empty_chart, thinned
 from ..history import Floats, History
 
-TITLE = "Best reward so far"
+TITLE = "Best reward over steps"
 MOST_POINTS = 3_000
-_AXES = {"steps": "steps of training", "seconds": "seconds of training, summed over all workers", "time": "time"}
+_AXES = {"steps": "training steps", "seconds": "training time in seconds (all workers)", "time": "time"}
 
 
 def best_reward(history: History, x: str = "steps") -> Chart:
@@ -29,7 +29,9 @@ def best_reward(history: History, x: str = "steps") -> Chart:
         return empty_chart(TITLE, "No pull has ended with a reward yet.")
     at = _places(history, x)[told]
     if np.isnan(at).any():
-        return empty_chart(TITLE, "This study was recorded by a version that did not store when pulls ended.")
+        return empty_chart(
+            TITLE, "This study was recorded by an older version of manyarms, which did not store when pulls ended."
+        )
     order = np.argsort(at, kind="stable")
     at, reward, arms = at[order], reward[told][order], history.column("arm")[told][order].astype(int)
     best = history.sign * np.maximum.accumulate(history.sign * reward)

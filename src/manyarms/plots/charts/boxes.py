@@ -16,7 +16,7 @@ MOST_PULLS = 2_000
 MOST_BOXES = 2_000
 MOST_PANELS = 12
 _GRID = 100  # points in each direction of a plane
-_VALUE = Axis("value, from 0 to 1")
+_VALUE = Axis("value (0 to 1)")
 
 
 def boxes(found: Boxes | None, header: Mapping[str, Any]) -> Chart:
@@ -32,7 +32,7 @@ def boxes(found: Boxes | None, header: Mapping[str, Any]) -> Chart:
     if found is None:
         return empty_chart(TITLE, "There is no partition: only strategies such as TreeUCB and PartitionUCB split the space.")
     if not len(found.values):
-        return empty_chart(TITLE, "No pull has been asked for yet.")
+        return empty_chart(TITLE, "No pull has started yet.")
     dimension, shown = len(found.names), np.argsort(-found.bounds, kind="stable")[:MOST_BOXES]
     panels = (_plane(found, shown),) if dimension == 2 else tuple(_side(found, shown, side) for side in range(dimension))
     total = len(found.means)
@@ -91,7 +91,7 @@ def _level(found: Boxes, some: Any, side: int, heights: Floats, name: str, color
     x = np.column_stack([found.low[some, side], found.high[some, side], gaps]).ravel()
     y = np.column_stack([heights[some], heights[some], gaps]).ravel()
     texts = [
-        f"box {box}: mean {found.means[box]:.4g}, upper bound {found.bounds[box]:.4g}, {found.counts[box]:.0f} pulls"
+        f"box {box}: mean {found.means[box]:.4g}, upper bound {found.bounds[box]:.4g}, pulls: {found.counts[box]:.0f}"
         for box in some
         for _ in range(3)
     ]

@@ -10,7 +10,7 @@ from ..history import Floats, History
 from ..parameters import Forest, Parameter
 from .importance import FEWEST_ARMS
 
-TITLE = "Reward over two parameters"
+TITLE = "Predicted reward by two parameters"
 MOST_POINTS = 1_000
 _GRID = 25
 
@@ -28,7 +28,7 @@ def contour(history: History, x: str | None = None, y: str | None = None, forest
     forest = forest or Forest(history, most=2_000)
     names = [parameter.name for parameter in forest.parameters]
     if len(names) < 2:
-        return empty_chart(TITLE, "This needs two parameters with different values.")
+        return empty_chart(TITLE, "This chart needs at least two parameters that vary between arms.")
     ranked = [names[place] for place in np.argsort(-forest.importances()[0], kind="stable")]
     for label, name in (("x", x), ("y", y)):
         if name is not None:

@@ -50,4 +50,4 @@ def shares(title: str, history: History, kinds: Mapping[str, tuple[NDArray[np.bo
         Line(at, 100 * np.add.reduceat(chosen.astype(float), begins) / pulls, name, color, 2.5)
         for name, (chosen, color) in kinds.items()
     )
-    return Chart(title, (Panel(Axis("steps of training"), Axis("share of the pulls in %"), layers),))
+    return Chart(title, (Panel(Axis("training steps"), Axis("share of pulls (%)"), layers),))

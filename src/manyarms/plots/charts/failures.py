@@ -8,7 +8,7 @@ from ...safe_text import safe_text
 from ..chart import RED, Axis, Bars, Chart, Panel, empty_chart
 from ..history import History
 
-TITLE = "Failed pulls by reason"
+TITLE = "Failures by reason"
 _MOST, _LONG = 12, 48
 
 
@@ -23,9 +23,11 @@ def failures(history: History) -> Chart:
     common = history.reasons.most_common(_MOST)[::-1]
     names = tuple(_shortened(safe_text(reason)) for reason, _ in common)
     counts = np.array([float(count) for _, count in common])
-    bars = Bars(np.arange(len(names), dtype=float), counts, colors=RED, texts=[f"{count:,.0f} pulls" for count in counts])
+    bars = Bars(
+        np.arange(len(names), dtype=float), counts, colors=RED, texts=[f"failed pulls: {count:,.0f}" for count in counts]
+    )
     more = len(history.reasons) - len(common)
-    note = f"There are {more:,} more reasons." if more else ""
+    note = f"{more:,} more {'reason is' if more == 1 else 'reasons are'} not shown." if more else ""
     panel = Panel(Axis("failed pulls"), Axis(categories=names), (bars,))
     return Chart(TITLE, (panel,), note=note, height=170 + 28 * len(names))
 

@@ -19,7 +19,7 @@ def family(history: History, most: int = MOST_ARMS) -> Chart:
         most: Maximum number of arms. If there are more, the best ones are shown with all their ancestors.
     """
     if not any(history.parents):
-        return empty_chart(TITLE, "No arm was made from another one yet.")
+        return empty_chart(TITLE, "No arm has been mutated from another yet.")
     shown = _with_ancestors(history, most)
     generation, children = _generations(history, shown)
     places = _places(shown, generation, children)

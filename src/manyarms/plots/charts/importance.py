@@ -8,7 +8,7 @@ from ..chart import Axis, Bars, Chart, Panel, empty_chart
 from ..history import History
 from ..parameters import Forest
 
-TITLE = "Importance of parameters"
+TITLE = "Parameter importance"
 FEWEST_ARMS = 10
 """Number of arms with a reward that importance needs at least."""
 
@@ -24,7 +24,7 @@ def importance(history: History, forest: Forest | None = None) -> Chart:
         return empty_chart(TITLE, f"This needs at least {FEWEST_ARMS} arms with a reward.")
     forest = forest or Forest(history)
     if not forest.parameters:
-        return empty_chart(TITLE, "There are no parameters with different values.")
+        return empty_chart(TITLE, "No parameter varies between arms.")
     mean, deviation = forest.importances()
     order = np.argsort(mean, kind="stable")
     names = tuple(forest.parameters[place].name for place in order)
@@ -34,8 +34,9 @@ def importance(history: History, forest: Forest | None = None) -> Chart:
         errors=100 * deviation[order],
         texts=[f"{100 * share:.1f} %" for share in mean[order]],
     )
-    panel = Panel(Axis("share of importance in %"), Axis(categories=names), (bars,))
+    panel = Panel(Axis("importance (% of the total)"), Axis(categories=names), (bars,))
     note = (
-        "Shows how much worse a random forest predicts the rewards if a parameter is shuffled. Lines are standard deviations."
+        "How much worse a random forest predicts the rewards when the values of a parameter are shuffled. Error bars show one "
+        "standard deviation."
     )
     return Chart(TITLE, (panel,), note=f"{note} {forest.note}".strip(), height=170 + 28 * len(names))

@@ -41,6 +41,6 @@ def latest_pulls(history: History, to_completion: Collection[int] = ()) -> Chart
         if texts:
             layers.append(Points(number[some], reward[some], f"{name}: {len(texts)}", color, texts=texts, size=8))
     failed = int(np.sum(~told))
-    note = f"The legend counts the latest {len(arms)} pulls."
-    note += f" {failed} of them failed and {'is' if failed == 1 else 'are'} not shown." if failed else ""
-    return Chart(TITLE, (Panel(Axis("pull, counted from the latest one"), Axis("reward"), tuple(layers)),), note=note)
+    note = f"Shows the latest {len(arms)} pulls. The legend shows how many there are of each kind."
+    note += f" {failed} failed {'pull is' if failed == 1 else 'pulls are'} not shown." if failed else ""
+    return Chart(TITLE, (Panel(Axis("pull (0 = latest)"), Axis("reward"), tuple(layers)),), note=note)

@@ -24,7 +24,7 @@ def parallel_coordinates(history: History, parameters: Sequence[str] | None = No
     positions = ranking[thinned(len(ranking), MOST_ARMS)]
     found = chosen(parameters_of(history, positions), parameters)
     if not found:
-        return empty_chart(TITLE, "There are no parameters with different values yet.")
+        return empty_chart(TITLE, "No parameter varies between arms yet.")
     reward = Dimension(Axis("reward"), history.best_rewards()[positions])
     note = "" if len(positions) == len(ranking) else f"Shows {len(positions):,} of {len(ranking):,} arms."
     return Chart(TITLE, dimensions=(*(Dimension(p.axis, p.values) for p in found), reward), note=note)

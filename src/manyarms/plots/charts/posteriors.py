@@ -24,7 +24,7 @@ def posteriors(found: Posteriors | None, header: Mapping[str, Any]) -> Chart:
         header: The header of the study.
     """
     if found is None or not len(found.arms):
-        return empty_chart(TITLE, "There are no posteriors: they need DTTTS, and a first reward.")
+        return empty_chart(TITLE, "Only DTTTS has posteriors, and only after the first reward.")
     means = found.a / (found.a + found.b)
     leading = np.argsort(-means, kind="stable")[: len(PALETTE)]
     a, b, means = found.a[leading], found.b[leading], means[leading]
@@ -39,7 +39,7 @@ def posteriors(found: Posteriors | None, header: Mapping[str, Any]) -> Chart:
     left_out = len(found.arms) - len(leading)
     note = "A narrow curve means that the value of the arm is known well."
     note += f" {left_out:,} arms with smaller means are not shown." if left_out else ""
-    panel = Panel(Axis("value of a pull, from 0 to 1"), Axis("probability density"), tuple(layers))
+    panel = Panel(Axis("mean value (0 to 1)"), Axis("probability density"), tuple(layers))
     return Chart(TITLE, (panel,), note=note)
 
 

@@ -14,8 +14,8 @@ from ..history import Floats
 
 TITLE = "Predicted and measured rewards"
 NOTE = (
-    "The surrogate predicts each arm from the others, without its own rewards. Lines are one standard deviation. Arms that are "
-    "partly trained may still improve."
+    "The surrogate predicts each arm from the others, without its own rewards. Error bars show one standard deviation. Arms "
+    "that are partly trained may still improve."
 )
 
 
@@ -27,14 +27,14 @@ def predictions(found: Predictions | None, header: Mapping[str, Any]) -> Chart:
         header: The header of the study.
     """
     if found is None or not len(found.arms):
-        return empty_chart(TITLE, "There are no predictions: they need AdaptiveMutantUCB with a surrogate, and a few rewards.")
+        return empty_chart(TITLE, "Only AdaptiveMutantUCB with a surrogate makes predictions, and only after a few rewards.")
     zero, unit = _scale(header)
     measured, predicted = zero + unit * found.measured, zero + unit * found.predicted
     deviations = abs(unit) * found.deviations
     ends = [min(measured.min(), predicted.min()), max(measured.max(), predicted.max())]
     bars = _vertical(measured, predicted - deviations, predicted + deviations)
     layers: list[Line | Points] = [
-        Line(np.array(ends), np.array(ends), "prediction = measurement", GRAY, 1.0),
+        Line(np.array(ends), np.array(ends), "perfect prediction", GRAY, 1.0),
         Line(*bars, "", SKY, 1.5, opacity=0.7),
     ]
     for name, color, some in (("fully trained", BLUE, found.complete), ("partly trained", ORANGE, ~found.complete)):

@@ -9,7 +9,7 @@ import numpy as np
 from ..chart import BLUE, SKY, Axis, Bars, Chart, Panel, empty_chart
 from ..history import History
 
-TITLE = "Steps by rung"
+TITLE = "How far arms were trained"
 _MOST_ROWS = 30
 
 
@@ -33,8 +33,8 @@ def rungs(history: History) -> Chart:
     else:
         names = tuple(f"{level:.0f}" for level in levels)
     y = np.arange(len(names), dtype=float)
-    left = Bars(y, arms.astype(float), colors=SKY, texts=[f"{count:,} pulls" for count in arms])
-    right = Bars(y, spent, colors=BLUE, texts=[f"{steps:,.0f} steps" for steps in spent])
+    left = Bars(y, arms.astype(float), colors=SKY, texts=[f"pulls: {count:,}" for count in arms])
+    right = Bars(y, spent, colors=BLUE, texts=[f"steps: {steps:,.0f}" for steps in spent])
     axis = Axis("step at which a pull ended", categories=names)
     panels = Panel(Axis("pulls"), axis, (left,)), Panel(Axis("steps spent"), axis, (right,))
     return Chart(TITLE, panels, note=note, height=170 + 24 * len(names))

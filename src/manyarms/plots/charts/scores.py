@@ -11,7 +11,7 @@ from ...strategies.kit.scores import Scores
 from ..chart import BLUE, SKY, Axis, Bars, Chart, Panel, empty_chart
 from ..history import Floats
 
-TITLE = "What the strategy thinks"
+TITLE = "Value and exploration bonus"
 MOST_ROWS = 50
 _PLURALS = {"arm": "arms", "child": "children", "region": "regions"}
 
@@ -24,7 +24,7 @@ def scores(found: Scores | None, header: Mapping[str, Any]) -> Chart:
         header: The header of the study.
     """
     if found is None:
-        return empty_chart(TITLE, "This strategy does not choose by a score of each arm, or it cannot be restored.")
+        return empty_chart(TITLE, "This strategy does not score arms, or its state could not be rebuilt.")
     if not len(found.names):
         return empty_chart(TITLE, "There are no scores yet.")
     order = np.argsort(-found.sums, kind="stable")[:MOST_ROWS][::-1]
@@ -38,7 +38,7 @@ def scores(found: Scores | None, header: Mapping[str, Any]) -> Chart:
         texts = [f"{label}: {total:.6g} with the {found.bonus}" for label, total in zip(labels, sums, strict=True)]
         bars.append(Bars(y, sums - values, values, colors=SKY, texts=texts, name=found.bonus))
     left_out = len(found.names) - len(order)
-    notes = [f"Shows the first {len(order)} of {len(found.names):,} {_PLURALS[found.rows]}."] if left_out else []
+    notes = [f"Shows the {len(order)} highest of {len(found.names):,} {_PLURALS[found.rows]}."] if left_out else []
     notes += ["Rewards are negated, because the study minimizes them."] if header.get("direction") == "minimize" else []
     notes += ["The axis does not start at 0."] if start else []
     panel = Panel(Axis(f"{found.value} (larger is better)"), Axis(categories=labels), tuple(bars))

@@ -8,7 +8,7 @@ from ..chart import Axis, Chart, Panel, Points, empty_chart, thinned
 from ..history import History
 from ..parameters import Parameter, parameters_of
 
-TITLE = "Reward over each parameter"
+TITLE = "Reward by parameter"
 MOST_POINTS = 1_000
 MOST_PANELS = 12
 
@@ -24,7 +24,7 @@ def slices(history: History, parameters: Sequence[str] | None = None) -> Chart:
     positions = ranking[thinned(len(ranking), MOST_POINTS)]
     found = chosen(parameters_of(history, positions), parameters)
     if not found:
-        return empty_chart(TITLE, "There are no parameters with different values yet.")
+        return empty_chart(TITLE, "No parameter varies between arms yet.")
     reward, steps = history.best_rewards()[positions], history.steps_of_arms()[positions]
     texts = [f"arm {history.id_of(position)}: {value:.6g}" for position, value in zip(positions, reward, strict=True)]
     panels = tuple(

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from ..chart import BLUE, ORANGE, RED, Axis, Bars, Chart, Panel, empty_chart
 from ..history import Floats, History
 
-TITLE = "Workers over time"
+TITLE = "Worker timeline"
 MOST_PULLS = 3_000
 _TALL = 900  # pixels
 _TOLERANCE = 2e-3  # seconds: when a pull ended is rounded to milliseconds
 
 
 def timeline(history: History, most: int = MOST_PULLS) -> Chart:
-    """Each pull as a bar from its begin to its end, in the row of its worker.
+    """Each pull as a bar from its start to its end, in the row of its worker.
 
     Args:
         history: The study.
@@ -25,7 +25,9 @@ def timeline(history: History, most: int = MOST_PULLS) -> Chart:
     if not len(ended):
         return empty_chart(TITLE, "No pull has ended yet.")
     if np.isnan(ended).any():
-        return empty_chart(TITLE, "This study was recorded by a version that did not store when pulls ended.")
+        return empty_chart(
+            TITLE, "This study was recorded by an older version of manyarms, which did not store when pulls ended."
+        )
     seconds = np.nan_to_num(history.column("seconds"))
     order = np.argsort(ended, kind="stable")[-most:]
     begins, lengths = (ended - seconds)[order], seconds[order]
@@ -43,7 +45,7 @@ def timeline(history: History, most: int = MOST_PULLS) -> Chart:
             texts = [_text(history, arms[i], start[i], lengths[i], reward[i]) for i in there]
             bars.append(Bars(rows[there], lengths[there], (begins - origin)[there], colors=color, texts=texts, name=name))
     span = (ended[order].max() - origin) or 1.0
-    notes = [f"Pulls took {100 * lengths.sum() / (span * len(names)):.0f} % of the time of the workers."]
+    notes = [f"Workers were busy {100 * lengths.sum() / (span * len(names)):.0f}% of the time."]
     notes += [] if len(order) == len(ended) else [f"Shows the newest {len(order):,} of {len(ended):,} pulls."]
     panel = Panel(Axis("seconds"), Axis(categories=names, reverse=True), tuple(bars))
     return Chart(TITLE, (panel,), note=" ".join(notes), height=min(_TALL, 190 + 26 * len(names)))
