@@ -147,8 +147,8 @@ def test_a_long_study_is_thinned_and_says_so():
     assert len(layers(CHARTS["history"](history), Points)[0].x) <= 3_000
     assert "of 4,000" in CHARTS["history"](history).note
     curves = CHARTS["curves"](history)
-    assert "Shows 500 of 4,000 arms" in curves.note
-    assert np.isnan(layers(curves, Line, "other arms")[0].x).sum() == 499
+    assert "Shows 2,000 of 4,000 arms" in curves.note
+    assert np.isnan(layers(curves, Line, "other arms")[0].x).sum() == 1_999
     assert "newest 3,000" in CHARTS["timeline"](history).note
 
 

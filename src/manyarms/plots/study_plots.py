@@ -48,7 +48,7 @@ class StudyPlots:
         """
         return self._drawn(charts.best_reward, backend, x=x)
 
-    def curves(self, max_arms: int = 500, *, backend: str = "plotly") -> Any:
+    def curves(self, max_arms: int = 2000, *, backend: str = "plotly") -> Any:
         """The reward of each arm over its steps, with the best arm highlighted.
 
         Args:

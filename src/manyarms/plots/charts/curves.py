@@ -8,7 +8,7 @@ from ..chart import GRAY, ORANGE, Axis, Chart, Line, Panel, empty_chart, thinned
 from ..history import History
 
 TITLE = "Learning curves"
-MOST_ARMS = 500
+MOST_ARMS = 2_000
 _BEST = 5
 
 
