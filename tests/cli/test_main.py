@@ -89,7 +89,10 @@ MISTAKES = {
     "report nowhere.db": (1, "there is no file 'nowhere.db'"),
     "dashboard nowhere.db": (1, "there is no file 'nowhere.db'"),
     "dashboard nowhere.db --port 70000": (2, "--port must be between 0 and 65535, got 70000"),
-    "dashboard nowhere.db --token short": (2, "--token must be at least 8 letters, digits or the characters . _ ~ -"),
+    "dashboard nowhere.db --token short": (
+        2,
+        "The token must have at least 8 characters, using only letters, digits and . _ ~ -",
+    ),
     "status train.py": (1, "file is not a database"),
 }
 

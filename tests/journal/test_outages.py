@@ -54,7 +54,11 @@ def search(storage, tmp_path, disturb=lambda: None, at=(7,), budget=24, **option
 
 
 def content(journal):
-    return [(e.kind, e.arm, e.start, e.stop, e.reward, e.data) for e in journal.events()]
+    """The events, without the worker and the time of each pull."""
+    return [
+        (e.kind, e.arm, e.start, e.stop, e.reward, {key: e.data[key] for key in e.data if key not in ("ended", "worker")})
+        for e in journal.events()
+    ]
 
 
 def check_survival(url, tmp_path, disturb):

@@ -9,7 +9,7 @@ import pytest
 
 import manyarms as ma
 from manyarms.checkpoints import size_of
-from manyarms.study.frames import flattened
+from manyarms.spaces.flattening import flattened
 
 from .searches import SPACE, height, outline, search
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -84,9 +85,9 @@ def query(statement):
 
 def start(*arguments, **options):
     """Start a command in its own process."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "manyarms", *map(str, arguments)], stdout=subprocess.PIPE, text=True, **options
-    )
+    enable = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731 - Ctrl-C, also if the tests run in the background
+    command = [sys.executable, "-m", "manyarms", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=enable, **options)
 
 
 def called(capsys, *arguments):
