@@ -29,7 +29,7 @@ def labels(dimension: Dimension) -> dict[float, str]:
     values = (low * (1 - share) + high * share for share in shares)
     found = {float(share): f"{10**value if axis.log else value:.3g}" for share, value in zip(shares, values, strict=True)}
     if axis.categories is not None:
-        kept = range(0, len(axis.categories), -(-len(axis.categories) // _MOST_LABELS))
+        kept = range(0, len(axis.categories), max(1, -(-len(axis.categories) // _MOST_LABELS)))
         found = {(number - low) / (high - low): axis.categories[number] for number in kept}
     if np.isnan(dimension.values).any():
         found[BELOW] = MISSING

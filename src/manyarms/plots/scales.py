@@ -42,7 +42,7 @@ class Scale:
     def ticks(self, most: int) -> list[tuple[float, str]]:
         """The pixels and the labels of at most about this many ticks."""
         if self.axis.categories is not None:
-            places = range(0, len(self.axis.categories), -(-len(self.axis.categories) // most))
+            places = range(0, len(self.axis.categories), max(1, -(-len(self.axis.categories) // most)))
             return [(self._pixel(place), self.axis.categories[place]) for place in places]
         if self.axis.is_date:
             values = _date_values(self.low, self.high, most)

@@ -185,6 +185,11 @@ def test_a_search_of_one_pull_or_of_failures_makes_a_page():
         report_page(findings(pulls=findings().pulls.iloc[rows]))
 
 
+def test_a_search_without_pulls_makes_a_page_that_says_so():
+    page = report_page(findings(pulls=findings().pulls.iloc[:0]))
+    assert "No pull has started." in page and "No pull has ended with a score." in page
+
+
 # -- importance
 
 

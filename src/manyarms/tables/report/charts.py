@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...html.parts import scrolling, text
-from ...plots.chart import GRAY, PALETTE, Axis, Bars, Chart, Line, Panel, Points, thinned
+from ...plots.chart import GRAY, PALETTE, Axis, Bars, Chart, Line, Panel, Points, empty_chart, thinned
 from ...sklearn.automl.wording import counted
 
 MOST_POINTS, MOST_CLASSES, MOST_BARS = 5_000, 15, 20
@@ -32,6 +32,8 @@ def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str]
     """Every pull, colored by family, and the best score so far, over the training time. Very low scores are cut off."""
     spent = pulls["seconds"].fillna(0.0).cumsum()
     finished = pulls["status"].eq("told") & pulls["reward"].notna()
+    if not finished.any():
+        return empty_chart("Score over time", "No pull has ended with a score.")
     shown = pulls[finished].assign(at=spent[finished])
     best = shown["reward"].cummax()
     lowest = _lowest(shown["reward"])
@@ -40,7 +42,7 @@ def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str]
     shown = shown.iloc[thinned(len(shown), MOST_POINTS)]
     points = [_points(shown[shown["family"] == family], family, color) for family, color in colors.items()]
     axes = Axis("seconds of training, summed over all workers"), Axis(scoring)
-    return Chart("Score over time", (Panel(*axes, (*points, line) if finished.any() else ()),))
+    return Chart("Score over time", (Panel(*axes, (*points, line)),))
 
 
 def _points(pulls: pd.DataFrame, family: str, color: str) -> Points:
@@ -61,6 +63,8 @@ def _lowest(rewards: pd.Series[Any]) -> float:
 
 def time_by_family(pulls: pd.DataFrame, colors: Mapping[str, str]) -> Chart:
     """The training time and the number of pulls of each family."""
+    if not len(pulls):
+        return empty_chart("Time by family", "No pull has started.")
     spent = pulls.groupby("family")["seconds"].agg(["sum", "count"]).sort_values("sum")
     labels = tuple(
         f"{shortened(name)}: {total:.1f} s, {counted(count, 'pull')}"

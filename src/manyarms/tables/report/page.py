@@ -165,7 +165,7 @@ def _drawn(name: str, chart: Chart) -> str:
     """A chart without a title, which is the heading of its section."""
     drawn = svg_figure(chart)
     if not drawn:
-        return paragraph("There is nothing to draw.")
+        return paragraph(chart.note or "There is nothing to draw.")
     return f'<div class="card chart" id="chart-{name}"><div class="frame">{drawn}</div></div>'
 
 
