@@ -128,7 +128,8 @@ class Guard:
         """
         address = escape(quote(f"/{path.lstrip('/')}") + (f"?{urlencode(query)}" if query else ""))
         page = (
-            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Open the dashboard</a>'
+            '<!doctype html><link rel="icon" href="data:,">'  # or browsers ask for an icon that does not exist
+            f'<meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Open the dashboard</a>'
         )
         response = HTMLResponse(page, headers={"cache-control": "no-store"})
         response.set_cookie(self._cookie, self._token or "", path="/", httponly=True, samesite="strict")
