@@ -23,7 +23,9 @@ def add_command(commands: Any) -> None:
     )
     add_storage(parser)
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default: %(default)s); any other needs a token"
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on (default: %(default)s); if other machines can connect to it, a token is required",
     )
     parser.add_argument(
         "--port", type=int, metavar="N", help="port to listen on (default: 8899, or a free one if it is in use)"

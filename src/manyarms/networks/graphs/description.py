@@ -6,35 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...spaces import restore
-from ..layers import (
-    Attention,
-    AveragePool,
-    Convolution,
-    Dense,
-    Dropout,
-    Identity,
-    Layer,
-    MaxPool,
-    Normalization,
-    Recurrent,
-)
+from .. import layers
 from .graph_space import GraphSpace
 from .network_space import NetworkSpace
 
-_LAYERS: dict[str, type[Layer]] = {
-    kind.name: kind
-    for kind in (
-        Attention,
-        AveragePool,
-        Convolution,
-        Dense,
-        Dropout,
-        Identity,
-        MaxPool,
-        Normalization,
-        Recurrent,
-    )
-}
+_KINDS = [kind for kind in vars(layers).values() if isinstance(kind, type) and issubclass(kind, layers.Layer)]
+_LAYERS = {kind.name: kind for kind in _KINDS if kind is not layers.Layer}
 _MOST_GRAPHS, _MOST_NODES = 20, 200  # descriptions are not trusted, and a larger space would take long to make
 
 
@@ -57,8 +34,8 @@ def restored_network_space(description: Any) -> NetworkSpace | None:
 
 
 def _graph_space(description: Mapping[str, Any]) -> GraphSpace:
-    layers = [_LAYERS[name](restore(space)) for name, space in description["layers"].items()]
+    kinds = [_LAYERS[name](restore(space)) for name, space in description["layers"].items()]
     others = {name: description[name] for name in ("dimensions", "max_nodes", "combiners", "activations")}
     if others["max_nodes"] > _MOST_NODES:
         raise ValueError(f"max_nodes must be at most {_MOST_NODES} in a description, got {others['max_nodes']}")
-    return GraphSpace(layers, **others)
+    return GraphSpace(kinds, **others)
