@@ -217,7 +217,7 @@ ma.tune(wait, ma.Space(x=ma.Float(0, 1)), budget=1, workers=2, seed=0, progress=
 
 @needs_linux
 def test_a_worker_dies_with_its_study(tmp_path):
-    study = start(ORPHANS, tmp_path, first="numpy, scipy.stats")
+    study = start(ORPHANS, tmp_path, first="filelock, numpy, scipy.stats")
     worker = int(study.stdout.readline())
     os.kill(study.pid, signal.SIGKILL)
     study.communicate()  # ends when the worker has closed its output too

@@ -75,3 +75,32 @@ def test_a_directory_that_was_removed_is_made_again():
     second = scratch.process_directory()
     assert second != first and second.is_dir()
     scratch._own.lock.release()
+
+
+def test_a_scratch_directory_is_removed_when_it_is_closed_or_no_longer_used(temporary):
+    closed, dropped = scratch.ScratchDirectory(), scratch.ScratchDirectory()
+    paths = [closed.path, dropped.path]
+    for path in paths:
+        (path / "model").write_text("weights")
+    closed.close()
+    closed.close()
+    assert [path.exists() for path in paths] == [False, True]
+    del dropped  # warnings are errors here: this one must not warn
+    assert not paths[1].exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_leaves_the_scratch_directory_of_its_parent(temporary):
+    script = """
+import os
+from manyarms.checkpoints.scratch import ScratchDirectory
+kept = ScratchDirectory()
+child = os.fork()
+if child == 0:
+    kept.close()
+    raise SystemExit
+os.waitpid(child, 0)
+print(kept.path.exists())
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True"]

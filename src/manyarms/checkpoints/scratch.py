@@ -1,10 +1,11 @@
-"""The temporary directory of this process. If the process is killed, the next one on this machine removes it."""
+"""Temporary directories of this process. If the process is killed, the next one on this machine removes them."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import tempfile
+import weakref
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,26 @@ def process_directory() -> Path:
         return _own.path
 
 
+class ScratchDirectory:
+    """A temporary directory that is removed when it is closed or when nothing refers to this object any more.
+
+    Unlike `tempfile.TemporaryDirectory`, it does not warn in the second case, is left alone by forked processes, and does not
+    outlive a killed process for long.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(dir=process_directory()))
+        self._remove = weakref.finalize(self, _remove_scratch, self.path, os.getpid())
+
+    def close(self) -> None:
+        self._remove()
+
+
+def _remove_scratch(path: Path, process: int) -> None:
+    if process == os.getpid():  # not in a forked process
+        remove(path)
+
+
 def _made() -> _Directory:
     from filelock import FileLock
 
@@ -54,6 +75,9 @@ def _made() -> _Directory:
 
 
 def _remove(own: _Directory) -> None:
+    global _own
+    if own is _own:
+        _own = None  # a lock that is deleted only with this module would print an error
     if own.process == os.getpid():  # not in a forked process
         own.lock.release()
         remove(own.path)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..budget import Budget
@@ -15,13 +13,12 @@ from ..checkpoints import Checkpoints
 from ..checkpoints.location import noted, owner_of, usual_root
 from ..checkpoints.place import make_place
 from ..checkpoints.remote import Location, RemotePath
+from ..checkpoints.scratch import ScratchDirectory
 from ..journal import Journal, open_journal
 from ..journal.header import stored_header
 from ..strategies import Strategy, extended
 from .header import check_same, first_strategy, make_header, study_name
 from .replay import StudyState
-
-Temporary = tempfile.TemporaryDirectory[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class OpenStudy:
     header: Mapping[str, Any]
     state: StudyState
     checkpoints: Checkpoints
-    temporary: Temporary | None
+    temporary: ScratchDirectory | None
 
 
 def open_study(
@@ -58,9 +55,9 @@ def open_study(
     journal = open_journal(storage, study_name(name))
     checkpoints = _own_checkpoints(checkpoints)
     is_temporary = storage is None and checkpoints.root is None
-    temporary = tempfile.TemporaryDirectory(prefix="manyarms-") if is_temporary else None
+    temporary = ScratchDirectory() if is_temporary else None
     try:
-        root: Location = checkpoints.root or (Path(temporary.name) if temporary else usual_root(journal))
+        root: Location = checkpoints.root or (temporary.path if temporary else usual_root(journal))
         new = make_header(
             strategy,
             _seed_of(strategy),

@@ -266,4 +266,4 @@ class Study(StudyView):
         self._writer.close()
         for directory in (self._temporary, self._downloads):
             if directory is not None:
-                directory.cleanup()
+                directory.close()

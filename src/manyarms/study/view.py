@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
@@ -14,6 +13,7 @@ from ..budget import Budget
 from ..checkpoints.location import directories, find_checkpoint
 from ..checkpoints.objects import download
 from ..checkpoints.remote import RemotePath
+from ..checkpoints.scratch import ScratchDirectory
 from ..core import Arm, sign_of
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
@@ -60,7 +60,7 @@ class StudyView:
         self.counts = counts
         self._state = state
         self._storage_options = storage_options
-        self._downloads: tempfile.TemporaryDirectory[str] | None = None
+        self._downloads: ScratchDirectory | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -187,8 +187,8 @@ class StudyView:
 
     def _downloaded(self, checkpoint: RemotePath) -> Path:
         if self._downloads is None:
-            self._downloads = tempfile.TemporaryDirectory(prefix="manyarms-")
-        directory = Path(self._downloads.name, checkpoint.name)
+            self._downloads = ScratchDirectory()
+        directory = self._downloads.path / checkpoint.name
         if not directory.exists():
             with suppress(OSError):  # it is missing or corrupt
                 download(checkpoint, directory)
@@ -243,7 +243,7 @@ class StudyView:
         """Close the storage, and remove downloaded checkpoints."""
         self._closed = True
         if self._downloads is not None:
-            self._downloads.cleanup()
+            self._downloads.close()
         self.journal.close()
 
     def __enter__(self) -> StudyView:
