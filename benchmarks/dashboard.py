@@ -15,9 +15,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -33,6 +35,7 @@ SPACE = ma.Space(
 )
 _PAINT = "performance.getEntriesByType('paint').find(entry => entry.name == 'first-contentful-paint')?.startTime"
 _UPDATES = 10
+_PARTS = ("large", "search", "optuna")
 _REFRESH = """async text => {
     const began = performance.now();
     window.dispatchEvent(new HashChangeEvent("hashchange"));
@@ -172,34 +175,100 @@ def updates(page: Page, storage: str, pulls: int) -> list[float]:
     return times
 
 
-def search_seconds(folder: Path, pulls: int, watched: Browser | None) -> float:
-    """Seconds of a search, while a browser shows its charts if one is given."""
-    storage = str(folder / f"search-{time.monotonic_ns()}.db")
-    ma.Study(ma.RandomSearch(SPACE, budget=1, seed=0), storage=storage, name="first").close()
-    port = free_port()
-    if watched is None:
-        return _searched(storage, pulls)
-    with served(dashboard_command(storage, port), port):
-        page = watched.new_context().new_page()
-        page.goto(f"http://127.0.0.1:{port}/#/study/2")
-        seconds = _searched(storage, pulls)
-        page.context.close()
-        return seconds
+@dataclass(frozen=True)
+class Searched:
+    """How long a search took, and the processor time that others used meanwhile: the server with its processes, the browser."""
+
+    seconds: float
+    server: float = 0.0
+    browser: float = 0.0
 
 
-def _searched(storage: str, pulls: int) -> float:
+def cpu_seconds(process: psutil.Process) -> float:
+    """The processor time of a process, of the processes it started, and of those that have ended."""
+    total = 0.0
+    for one in [process, *process.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            times = one.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def searched(storage: str, pulls: int) -> float:
+    """Seconds of a search."""
     began = time.monotonic()
     ma.tune(train_for_a_while, SPACE, budget=pulls, max_steps=10, storage=storage, name="search", seed=0, progress=False)
     return time.monotonic() - began
 
 
+def new_storage(folder: Path) -> str:
+    """A storage with a study, so that a dashboard can open it before the search begins."""
+    storage = str(folder / f"search-{time.monotonic_ns()}.db")
+    ma.Study(ma.RandomSearch(SPACE, budget=1, seed=0), storage=storage, name="first").close()
+    return storage
+
+
+def search_alone(folder: Path, pulls: int) -> Searched:
+    """A search that nobody watches."""
+    return Searched(searched(new_storage(folder), pulls))
+
+
+def search_with_listener(folder: Path, pulls: int) -> Searched:
+    """A search, and a client that listens to changes and draws nothing."""
+    storage, port = new_storage(folder), free_port()
+    with served(dashboard_command(storage, port), port) as server, socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(f"GET /api/study/2/changes HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        threading.Thread(target=drain, args=(client,), daemon=True).start()
+        before = cpu_seconds(server)
+        seconds = searched(storage, pulls)
+        return Searched(seconds, cpu_seconds(server) - before)
+
+
+def drain(client: socket.socket) -> None:
+    """Read until the connection ends."""
+    with suppress(OSError):
+        while client.recv(65_536):
+            pass
+
+
+def search_in_browser(folder: Path, pulls: int, browser: Browser) -> Searched:
+    """A search, and a browser that shows its charts. The page is open before the search begins."""
+    storage, port = new_storage(folder), free_port()
+    with served(dashboard_command(storage, port), port) as server:
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page.goto(f"http://127.0.0.1:{port}/#/study/1")
+        page.locator(".chart").first.wait_for()
+        page.evaluate("location.hash = '#/study/2'")
+        before = cpu_seconds(server), cpu_seconds(browser_process())
+        seconds = searched(storage, pulls)
+        found = Searched(seconds, cpu_seconds(server) - before[0], cpu_seconds(browser_process()) - before[1])
+        page.context.close()
+        return found
+
+
+def browser_process() -> psutil.Process:
+    """The process that started the browser."""
+    return next(one for one in psutil.Process().children() if "python" not in one.name())
+
+
 def measure_slowdown(browser: Browser, folder: Path, pulls: int, rounds: int) -> None:
-    """Run the same search with and without a page that shows it, in turns."""
-    search_seconds(folder, 50, None)  # imports
-    pairs = [(search_seconds(folder, pulls, None), search_seconds(folder, pulls, browser)) for _ in range(rounds)]
-    ratio = median(watched / alone for alone, watched in pairs)
-    shown = ", ".join(f"{alone:.1f} and {watched:.1f} s" for alone, watched in pairs)
-    print(f"search of {pulls:,} pulls, alone and watched: {shown}; {100 * (ratio - 1):+.1f} % (median)", flush=True)
+    """Run the same search alone, with a client that only listens, and with a browser that shows it, in turns."""
+    search_alone(folder, 50)  # imports
+    print(f"search of {pulls:,} pulls:", flush=True)
+    ways = {
+        "alone": lambda: search_alone(folder, pulls),
+        "with a client that listens": lambda: search_with_listener(folder, pulls),
+        "in a browser": lambda: search_in_browser(folder, pulls, browser),
+    }
+    found: dict[str, list[Searched]] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, run in ways.items():
+            found[way].append(run())
+    for way, runs in found.items():
+        slower = median(one.seconds / alone.seconds for one, alone in zip(runs, found["alone"], strict=True)) - 1
+        shown = ", ".join(f"{one.seconds:.1f} s" for one in runs)
+        used = f"server {median(one.server for one in runs):.1f} s, browser {median(one.browser for one in runs):.1f} s"
+        print(f"    {way}: {shown}; {100 * slower:+.1f} % (median); processor time: {used}", flush=True)
 
 
 def measure_optuna(browser: Browser, folder: Path, trials: int) -> None:
@@ -223,6 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--trials", type=int, default=10_000, help="trials of Optuna's study (default: %(default)s)")
     parser.add_argument("--search", type=int, default=1_000, help="pulls of the search that is watched (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="repetitions of that search (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="what to measure (default: everything)")
     parser.add_argument("--storage", help="a storage to measure whose first study is large, instead of a new one")
     options = parser.parse_args(arguments)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -230,12 +300,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(dir=memory) as name, sync_playwright() as playwright:
         folder = Path(name)
         storage = options.storage or str(folder / "large.db")
-        if options.storage is None:
+        if options.storage is None and "large" in options.only:
             make_study(storage, options.pulls)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"])
-        measure(browser, storage, options.pulls)
-        measure_slowdown(browser, folder, options.search, options.rounds)
-        measure_optuna(browser, folder, options.trials)
+        if "large" in options.only:
+            measure(browser, storage, options.pulls)
+        if "search" in options.only:
+            measure_slowdown(browser, folder, options.search, options.rounds)
+        if "optuna" in options.only:
+            measure_optuna(browser, folder, options.trials)
         browser.close()
 
 

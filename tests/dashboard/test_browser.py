@@ -262,6 +262,14 @@ def test_charts_of_a_running_study_show_all_its_events(visit, storage):
             assert wait_until(lambda: page.evaluate(drawn) == 23)
 
 
+def test_the_page_rests_after_work_in_proportion_to_its_cost(visit, finished):
+    with visit(finished) as page:
+        rest = "async ([took, least]) => (await import('/static/pace.js')).restAfter(took, least)"
+        assert [page.evaluate(rest, pair) for pair in ([100, 0], [1, 1000], [1e6, 0])] == [2400, 1000, 60000]
+        moving = "document.getAnimations().filter(one => one.effect.getTiming().iterations === Infinity).length"
+        assert page.evaluate(moving) == 0  # an endless animation keeps a processor busy
+
+
 def test_a_new_study_appears_in_the_list(visit, storage):
     make_study(storage, "first", budget=8)
     with server_of(storage) as address, visit(address) as page:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
+from waiting import wait_until
 
 from manyarms.dashboard import charts as module
-from manyarms.dashboard.charts import Charts, copied
+from manyarms.dashboard.charts import Charts, Drawn, copied
 from manyarms.dashboard.forest_charts import forest_chart
 from manyarms.journal import Event
 from manyarms.plots import History
@@ -55,13 +58,49 @@ def test_a_chart_that_takes_long_is_drawn_again_later(monkeypatch):
     charts = charts_of(range(5), clock)
     first = charts.figure("history")
     charts.add(Event("asked", 9, 0, 1, data={"config": {"x": 0.5}}))
-    clock.now += 29
+    clock.now += 24 * 3 - 1
     assert charts.figure("history") is first
     clock.now += 1
     assert charts.figure("history").events == 11
-    for event in pulls(range(10, 20)):
-        charts.add(event)
-    assert charts.figure("history").events == 31  # most events are new
+
+
+def test_a_chart_is_drawn_again_at_once_when_all_events_have_been_read():
+    clock = Clock()
+    charts = charts_of(range(5), clock)
+    charts._drawn["history"] = partial = Drawn({}, 4, clock.now, 3.0, complete=False)
+    assert charts.figure("history", complete=False) is partial
+    complete = charts.figure("history", complete=True)
+    assert complete.events == 10 and complete.complete
+
+
+def test_a_chart_of_a_forest_is_drawn_in_the_background(monkeypatch):
+    drawn = threading.Event()
+
+    def slow(name, history):
+        assert drawn.wait(10)
+        return {"name": name}
+
+    monkeypatch.setattr(module, "forest_chart", slow)
+    charts = charts_of(range(20), Clock())
+    assert charts.figure("importance", complete=False).figure["note"] == module.DRAWING
+    assert not charts._drawing["importance"].locked()  # it waits until all events were read
+    assert charts.figure("importance").events == -1
+    drawn.set()
+    assert wait_until(lambda: charts.figure("importance").figure == {"name": "importance"})
+
+
+def test_a_forest_is_not_needed_while_there_are_few_arms(monkeypatch):
+    monkeypatch.setattr(module, "forest_chart", None)
+    charts = charts_of(range(5), Clock())
+    assert wait_until(lambda: "at least 10 arms" in charts.figure("importance").figure["note"])
+
+
+@pytest.mark.parametrize(
+    ("events", "complete", "now", "recent"),
+    [(10, True, 1e9, True), (11, True, 123.9, True), (11, True, 124.1, False), (11, False, 123.9, True)],
+)
+def test_how_long_a_chart_is_recent(events, complete, now, recent):
+    assert Drawn({}, 10, ended=100.0, seconds=1.0).is_recent(events, complete, now) is recent
 
 
 def test_events_are_added_while_a_chart_is_being_drawn(monkeypatch):

@@ -110,7 +110,8 @@ class Dashboard:
 
     def chart(self, request: Request) -> Response:
         """A chart as a plotly figure."""
-        return _found(self._studies.chart(_number(request), request.path_params["name"]), "There is no such chart.")
+        name, known = request.path_params["name"], request.query_params.get("known", "")
+        return _found(self._studies.chart(_number(request), name, known), "There is no such chart.")
 
     async def changes(self, request: Request) -> Response:
         """A stream of messages, one whenever the list or a study has changed."""
@@ -212,7 +213,7 @@ def _plotly_script() -> bytes:
     """The script that draws charts, compressed."""
     from plotly.offline import get_plotlyjs
 
-    return gzip.compress(get_plotlyjs().encode(), compresslevel=5)
+    return gzip.compress(get_plotlyjs().encode(), compresslevel=1)
 
 
 def _plotly(request: Request) -> Response:

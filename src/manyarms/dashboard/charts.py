@@ -12,8 +12,10 @@ from typing import Any
 
 from ..journal.protocol import Event
 from ..plots import History
+from ..plots.charts.importance import FEWEST_ARMS
 from .forest_charts import NAMES as FOREST_CHARTS
-from .forest_charts import forest_chart
+from .forest_charts import empty_figure, forest_chart
+from .pace import rest_after
 from .svg_charts import PAGE_CHARTS, svg_chart
 
 TITLES = {
@@ -34,22 +36,41 @@ TITLES = {
 STRATEGY_TITLES = {"decisions": "Kinds of pulls", "algorithms": "Pulls by algorithm"}
 """Titles of the charts that are shown with the strategy instead."""
 
+DRAWING = "This chart is being drawn."
+"""The note of a chart of a forest until it is there."""
+
 _WAITING = 1_000  # events that may wait for a chart that is being drawn
-_REST = 10.0  # a chart that took a second is drawn again after ten seconds at the earliest
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A chart as a plotly figure in JSON, the number of events in it, and when and how long it was drawn."""
+    """A chart as a plotly figure in JSON, the number of events in it, and when and how long it was drawn.
+
+    Args:
+        figure: The figure.
+        events: Number of events that it shows.
+        ended: Time of the clock when it was finished.
+        seconds: How long it took to draw it.
+        complete: Whether it shows all events that were there at that time.
+    """
 
     figure: dict[str, Any]
     events: int
     ended: float
     seconds: float
+    complete: bool = True
 
-    def is_recent(self, events: int, now: float) -> bool:
-        """Whether it need not be drawn again yet. If there are twice as many events, it is drawn again at once."""
-        return self.events >= events or (2 * self.events > events and now - self.ended < _REST * self.seconds)
+    def is_recent(self, events: int, complete: bool, now: float) -> bool:
+        """Whether it need not be drawn again yet. Once all events have been read, it is drawn again at once.
+
+        Args:
+            events: Number of events that it could show.
+            complete: Whether these are all events.
+            now: Time of the clock.
+        """
+        if self.events >= events:
+            return True
+        return self.complete >= complete and now - self.ended < rest_after(self.seconds)
 
 
 def copied(history: History) -> History:
@@ -71,6 +92,11 @@ def strategy_titles(header: Mapping[str, Any]) -> dict[str, str]:
     space = header.get("space")
     has_algorithms = isinstance(space, dict) and "joint" in space
     return {name: title for name, title in STRATEGY_TITLES.items() if name != "algorithms" or has_algorithms}
+
+
+def is_drawn_by_server(name: str) -> bool:
+    """Whether a chart is drawn by the server itself, and not in a process of its own."""
+    return name in PAGE_CHARTS and name not in FOREST_CHARTS
 
 
 class Charts:
@@ -104,19 +130,27 @@ class Charts:
             finally:
                 self._lock.release()
 
-    def figure(self, name: str) -> Drawn | None:
-        """A chart; None if there is no chart with this name. One that takes long to draw may be a few seconds old."""
+    def figure(self, name: str, complete: bool = True) -> Drawn | None:
+        """A chart; None if there is no chart with this name. One that takes long to draw may be some time old.
+
+        Charts of a forest are drawn in the background, so that others need not wait for them.
+
+        Args:
+            name: Name of the chart.
+            complete: Whether all events were added. Charts of a forest are not drawn before that.
+        """
         if name not in PAGE_CHARTS:
             return None
         known, lock = self._drawn.get(name), self._drawing[name]
-        if known is not None and known.is_recent(self.events, self._clock()):
+        if known is not None and known.is_recent(self.events, complete, self._clock()):
             return known
-        if not lock.acquire(blocking=known is None):
+        if name in FOREST_CHARTS:
+            if complete and not lock.locked():
+                threading.Thread(target=self._draw, args=(name, complete), daemon=True).start()
+            return known or Drawn(empty_figure(DRAWING), -1, 0.0, 0.0, complete=False)
+        if known is not None and lock.locked():
             return known  # another thread draws it again
-        try:
-            return self._draw(name)
-        finally:
-            lock.release()
+        return self._draw(name, complete)
 
     def history(self) -> History:
         """The history of the study as it is now."""
@@ -129,15 +163,18 @@ class Charts:
         """Number of events that were added."""
         return self._history.events + len(self._added)
 
-    def _draw(self, name: str) -> Drawn:
+    def _draw(self, name: str, complete: bool) -> Drawn:
         """Draw a chart, unless another thread has just done so."""
-        known, now = self._drawn.get(name), self._clock()
-        if known is not None and known.events == self.events:
-            return known
-        history = self.history()  # a chart may take seconds, and others need not wait for it
-        figure = forest_chart(name, history) if name in FOREST_CHARTS else svg_chart(name, history)
-        drawn = self._drawn[name] = Drawn(figure, history.events, self._clock(), self._clock() - now)
-        return drawn
+        with self._drawing[name]:
+            known, began = self._drawn.get(name), self._clock()
+            if known is not None and known.is_recent(self.events, complete, began):
+                return known
+            history = self.history()  # a chart may take seconds, and others need not wait for it
+            needs_forest = name in FOREST_CHARTS and len(history.ranking()) >= FEWEST_ARMS
+            figure = forest_chart(name, history) if needs_forest else svg_chart(name, history)
+            ended = self._clock()
+            drawn = self._drawn[name] = Drawn(figure, history.events, ended, ended - began, complete)
+            return drawn
 
     def _take(self) -> None:
         """Add the events that were waiting."""

@@ -178,7 +178,7 @@ class ArmColumns:
         self._running[row] = 0
         self._real["seconds"][row] += json_values.number(event.seconds) or 0.0
         self._failed[row] = event.kind == "failed"
-        if event.kind == "failed":
+        if self._failed[row]:
             self._whole["failures"][row] += 1
             self._fail(str(event.data.get("reason", "")), number)
             return
@@ -187,7 +187,8 @@ class ArmColumns:
         self._whole["steps"][row] = event.stop or 0
         size = json_values.number(event.data.get("checkpoint_bytes"))
         self._real["checkpoint_bytes"][row] = math.nan if size is None else size
-        self._measure(row, event.data.get("metrics"))
+        if "metrics" in event.data:
+            self._measure(row, event.data["metrics"])
         self._compare(row, json_values.number(event.reward))
 
     def _compare(self, row: int, reward: float | None) -> None:

@@ -165,8 +165,8 @@ class StudyFeed:
     def _add(self, event: Event) -> None:
         self.columns.add(event)
         if event.arm is not None and "config" in event.data:  # charts share the short values that the table has
-            short = self.columns.configs[self.columns.row_of[event.arm]]
-            event = Event(event.kind, event.arm, event.start, event.stop, data={**event.data, "config": short})
+            data: dict[str, Any] = event.data  # type: ignore[assignment]  # which was just parsed, for this event only
+            data["config"] = self.columns.configs[self.columns.row_of[event.arm]]
         self.charts.add(event)
 
     def _opened(self) -> SqlJournal:

@@ -5,9 +5,7 @@ scikit-learn alone takes more memory than the events of a long study. It is free
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -15,6 +13,7 @@ import threading
 from typing import Any
 
 from ..plots import History
+from .pace import DRAWING, give_way
 from .svg_charts import svg_chart
 
 NAMES = ("importance", "contour")
@@ -22,7 +21,6 @@ NAMES = ("importance", "contour")
 
 _TIMEOUT = 300.0  # seconds
 _COMMAND = "from manyarms.dashboard.forest_charts import draw; draw()"
-_NICENESS = 10  # the search comes first
 _one_at_a_time = threading.Lock()
 
 
@@ -41,20 +39,13 @@ def forest_chart(name: str, history: History) -> dict[str, Any]:
 
 def draw() -> None:
     """Read the name of a chart and a history from standard input, and write the figure to standard output."""
-    give_way()
+    give_way(DRAWING)
     name, history = pickle.load(sys.stdin.buffer)
     try:
         figure = svg_chart(name, history)
     except ImportError as error:
         figure = empty_figure(str(error))
     print(json.dumps(figure))
-
-
-def give_way() -> None:
-    """Let this process run only when nothing else needs the processor."""
-    if sys.platform != "win32":  # which has no such priorities
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
 
 
 def empty_figure(note: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import webbrowser
 import uvicorn
 
 from .app import Dashboard, make_app
+from .pace import SERVER, give_way
 from .security import LOCAL, Guard, is_local
 from .studies import Studies
 
@@ -44,6 +45,7 @@ def serve(storage: str, host: str = HOST, port: int | None = None, token: str | 
         open_browser: Whether to open the page in a browser.
     """
     token = _checked(token) or (None if is_local(host) else secrets.token_urlsafe(24))
+    give_way(SERVER)
     studies = Studies(storage)
     studies.reader.studies()  # raises if the storage cannot be read
     listening = _socket(host, port)

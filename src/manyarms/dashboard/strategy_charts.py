@@ -26,8 +26,9 @@ from ..safe_text import safe_text
 from ..study.header import restored_strategy
 from ..study.replay import StudyState
 from .charts import Drawn
-from .forest_charts import empty_figure, give_way
+from .forest_charts import empty_figure
 from .network import network_space
+from .pace import DRAWING, give_way
 from .svg_charts import without_webgl
 
 TITLES = {
@@ -92,7 +93,7 @@ class StrategyCharts:
             return None
         with self._lock:
             known = self._drawn
-            if self._thread is None and (known is None or not known.is_recent(events, self._clock())):
+            if self._thread is None and (known is None or not known.is_recent(events, True, self._clock())):
                 self._thread = threading.Thread(target=self._draw, args=(events,), daemon=True)
                 self._thread.start()
         if known is None:
@@ -141,7 +142,7 @@ class StrategyCharts:
 
 def draw() -> None:
     """Read from standard input what to draw, and write the figures to standard output."""
-    give_way()
+    give_way(DRAWING)
     _limit_memory()
     request = json.load(sys.stdin)
     try:

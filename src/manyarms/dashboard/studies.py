@@ -13,7 +13,7 @@ from ..study.recommendation import stored_recommendation
 from . import json_values
 from .arm import arm_details, configs_of
 from .arms import ArmTable, Query
-from .charts import strategy_titles
+from .charts import is_drawn_by_server, strategy_titles
 from .failures import failure_groups
 from .feed import StudyFeed
 from .network import NetworkDrawing, network_drawing
@@ -101,11 +101,22 @@ class Studies:
         with study.feed.lock:
             return {**_progress(study.feed), **failure_groups(study.feed)}
 
-    def chart(self, number: int, name: str) -> dict[str, Any] | None:
-        """A chart as a plotly figure; None if there is no such chart."""
+    def chart(self, number: int, name: str, known: str = "") -> dict[str, Any] | None:
+        """A chart as a plotly figure, and how long it kept the server busy; None if there is no such chart.
+
+        Args:
+            number: Number of the study.
+            name: Name of the chart.
+            known: The version that the page shows. If it is the newest one, the figure is left out.
+        """
         feed = self._fresh(number).feed
-        found = feed.charts.figure(name) or feed.strategy.figure(name, feed.length)
-        return None if found is None else {**_progress(feed), "drawn": found.events, "figure": found.figure}
+        found = feed.charts.figure(name, feed.is_complete) or feed.strategy.figure(name, feed.length)
+        if found is None:
+            return None
+        answer = {**_progress(feed), "drawn": found.events, "version": f"{found.events}-{found.ended}"}
+        if answer["version"] == known:
+            return answer | {"figure": None, "seconds": 0.0}
+        return answer | {"figure": found.figure, "seconds": found.seconds if is_drawn_by_server(name) else 0.0}
 
     def changes(self) -> dict[str, Any]:
         """A message that differs from the last one if the list of studies has changed."""

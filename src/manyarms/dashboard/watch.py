@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+
+from .pace import rest_after
 
 _PAUSE = 0.75  # seconds between polls
 _PAUSE_AFTER_ERROR = 3.0
@@ -20,7 +23,7 @@ class Watch:
     Args:
         poll: Returns what browsers compare: if it differs from the last message, they get it. Runs in a thread.
         rest: Called in a thread when nobody listens any more.
-        pause: Seconds between polls.
+        pause: Least seconds between polls. A poll that takes long is followed by a longer pause.
     """
 
     def __init__(
@@ -71,7 +74,9 @@ class Watch:
 
     async def _run(self) -> None:
         while not self._closed:
+            began = time.monotonic()
             message = await run_in_threadpool(self._poll)
+            took = time.monotonic() - began
             text = json.dumps(message, allow_nan=False)
             if text != self._latest:
                 self._latest = text
@@ -80,4 +85,4 @@ class Watch:
             if "problem" in message:
                 await asyncio.sleep(_PAUSE_AFTER_ERROR)
             elif message.get("complete", True):
-                await asyncio.sleep(self._pause)
+                await asyncio.sleep(rest_after(took, self._pause))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
 
 from ..safe_text import safe_text
@@ -66,7 +66,7 @@ def code(words: object) -> str:
     return f'<pre tabindex="0">{text(words)}</pre>'
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str, kind: str = "") -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str, kind: str = "", numbers: Container[int] = ()) -> str:
     """A table of text, in a box that scrolls if it is large.
 
     Args:
@@ -74,9 +74,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str, kind:
         rows: The cells of each row.
         label: What the table shows, for screen readers.
         kind: Classes of the box.
+        numbers: Positions of the columns that are aligned to the right.
     """
-    head = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
-    body = "\n".join(f"<tr>{''.join(f'<td>{text(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    aligned = [' class="number"' if place in numbers else "" for place in range(len(heads))]
+    head = "".join(f'<th scope="col"{how}>{text(name)}</th>' for name, how in zip(heads, aligned, strict=True))
+    body = "\n".join(
+        f"<tr>{''.join(f'<td{how}>{text(cell)}</td>' for cell, how in zip(row, aligned, strict=True))}</tr>" for row in rows
+    )
     return scrolling(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>", label, kind)
 
 

@@ -30,6 +30,7 @@ class Axis:
         reverse: Whether values grow downwards or to the left.
         hidden: Whether to leave out its numbers.
         is_date: Whether its values are seconds since 1970.
+        whole: Whether its values are whole numbers, so that there are no ticks between them.
     """
 
     title: str = ""
@@ -38,6 +39,7 @@ class Axis:
     reverse: bool = False
     hidden: bool = False
     is_date: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

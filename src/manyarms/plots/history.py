@@ -137,17 +137,17 @@ class History:
         self.in_flight.pop(event.arm, None)
         if event.kind == "failed":
             self.reasons[str(event.data.get("reason", ""))] += 1
-        values = {
-            "arm": self._positions[event.arm],
-            "start": event.start,
-            "stop": event.stop,
-            "reward": event.reward if event.kind == "told" else None,
-            "seconds": event.seconds,
-            "ended": event.data.get("ended"),
-            "worker": self._number(event.data.get("worker")),
-        }
-        for name, value in values.items():
-            self._columns[name].append(_number(value))
+        values = (
+            self._positions[event.arm],
+            event.start,
+            event.stop,
+            event.reward if event.kind == "told" else None,
+            event.seconds,
+            event.data.get("ended"),
+            self._number(event.data.get("worker")),
+        )
+        for column, value in zip(self._columns.values(), values, strict=True):  # most values need no more than this check
+            column.append(value if type(value) is float and value - value == 0 else _number(value))
 
     def _number(self, worker: Any) -> int | None:
         """The position of a worker's name."""

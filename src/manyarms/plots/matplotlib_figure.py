@@ -80,6 +80,8 @@ def _apply(axes: Any, which: str, axis: Axis) -> None:
         getattr(axes, f"set_{which}lim")(-0.6, len(axis.categories) - 0.4)
         if which == "x" and sum(map(len, axis.categories)) > 30:
             axes.tick_params("x", rotation=45)
+    if axis.whole:
+        line.get_major_locator().set_params(integer=True)
     if axis.reverse:
         line.set_inverted(True)
 

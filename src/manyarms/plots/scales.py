@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .chart import Axis
+from .chart import Axis, Bars, Layer
 from .history import Floats
 
 _LARGEST = float(np.finfo(float).max) / 4
+_SHORT = 8  # whole numbers
 _LARGEST_POWER = 300  # of ten
 _PERIODS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)  # seconds
 
@@ -39,6 +40,11 @@ class Scale:
         share = (there / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # halves cannot overflow
         return self.begin + (self.end - self.begin) * share
 
+    @property
+    def is_short(self) -> bool:
+        """Whether there is room for a tick at each whole number."""
+        return self.high - self.low <= _SHORT
+
     def ticks(self, most: int) -> list[tuple[float, str]]:
         """The pixels and the labels of at most about this many ticks."""
         if self.axis.categories is not None:
@@ -48,7 +54,8 @@ class Scale:
             values = _date_values(self.low, self.high, most)
             labels = _dates(values)
         else:
-            values = _round_values(self.low, self.high, most, whole=self.axis.log and self.high - self.low >= 2)
+            is_whole = self.axis.whole or (self.axis.log and self.high - self.low >= 2)
+            values = _round_values(self.low, self.high, most, is_whole)
             values = [value for value in values if abs(value) < _LARGEST_POWER] if self.axis.log else values
             labels = [_label(float(f"{10.0**value:.2g}") if self.axis.log else value) for value in values]
         return [(self._pixel(value), label) for value, label in zip(values, labels, strict=True)]
@@ -78,6 +85,22 @@ def scale_of(axis: Axis, values: Iterable[Floats], begin: float, end: float, roo
         wide = 0.05 * abs(low) or 0.5
         return Scale(axis, low - wide, high + wide, begin, end)
     return Scale(axis, low - room * (high - low), high + room * (high - low), begin, end)
+
+
+def values_along(layers: Sequence[Layer], direction: str) -> Iterator[Floats]:
+    """The values that an axis must show.
+
+    Args:
+        layers: What is drawn.
+        direction: "x" or "y".
+    """
+    for layer in layers:
+        if isinstance(layer, Bars):
+            begins = np.zeros(len(layer.y)) if layer.begins is None else layer.begins
+            errors = 0.0 if layer.errors is None else layer.errors
+            yield from (begins, begins + layer.lengths + errors) if direction == "x" else (layer.y - 0.5, layer.y + 0.5)
+        else:
+            yield layer.x if direction == "x" else layer.y
 
 
 def _transformed(axis: Axis, values: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from ..html.parts import text
 from .chart import GRAY, Axis, Bars, Chart, Layer, Line, Panel, Points, Surface
 from .history import Floats
-from .scales import Scale, scale_of
+from .scales import Scale, scale_of, values_along
 from .svg_parallel import parallel_svg
 from .svg_shapes import SHADES, dots, polylines, rectangles, shade_numbers, svg_image, svg_text
 
@@ -22,14 +22,19 @@ _ROOM = 0.04
 _BAR = 0.76  # share of a row
 
 
-def svg_figure(chart: Chart) -> str:
-    """The chart as HTML: a legend, and an image for each panel. Empty if there is nothing to draw."""
+def svg_figure(chart: Chart, narrow: bool = False) -> str:
+    """The chart as HTML: a legend, and an image for each panel. Empty if there is nothing to draw.
+
+    Args:
+        chart: The chart.
+        narrow: Whether its place is narrow, as if it had several panels.
+    """
     if chart.dimensions:
         return f'<div class="long">{parallel_svg(chart)}</div>'
     panels = [panel for panel in chart.panels if panel.layers]
     if not panels:
         return ""
-    images = [_panel(panel, chart, len(panels)) for panel in panels]
+    images = [_panel(panel, chart, narrow or len(panels) > 1) for panel in panels]
     return _legend(panels[0].layers) + (f'<div class="panels">{"".join(images)}</div>' if len(images) > 1 else images[0])
 
 
@@ -38,16 +43,16 @@ def is_wide(chart: Chart) -> bool:
     return bool(chart.dimensions) or sum(bool(panel.layers) for panel in chart.panels) > 1
 
 
-def _panel(panel: Panel, chart: Chart, panels: int) -> str:
+def _panel(panel: Panel, chart: Chart, narrow: bool) -> str:
     """One pair of axes, and what is drawn there."""
-    width = _WIDTH if panels == 1 else _NARROW
-    height = max(120, chart.height - _OUTSIDE) if chart.height else (_HEIGHT if panels == 1 else _LOW)
+    width = _NARROW if narrow else _WIDTH
+    height = max(120, chart.height - _OUTSIDE) if chart.height else (_LOW if narrow else _HEIGHT)
     top, bottom, right = 10, height - (40 if panel.x.title else 24), width - 14
-    ups = scale_of(panel.y, _values(panel.layers, "y"), bottom, top, _ROOM)
+    ups = scale_of(panel.y, values_along(panel.layers, "y"), bottom, top, _ROOM)
     most = max(2, int((bottom - top) / (15 if panel.y.categories is not None else 34)))
     marks = [] if panel.y.hidden else [(place, _shortened(label)) for place, label in ups.ticks(most)]
     left = 10 + _LETTER * max((len(label) for _, label in marks), default=0) + (20 if panel.y.title else 4)
-    across = scale_of(panel.x, _values(panel.layers, "x"), left, right, _ROOM)
+    across = scale_of(panel.x, values_along(panel.layers, "x"), left, right, _ROOM)
     parts = [*_horizontal(panel.y, marks, left, right, (top + bottom) / 2)]
     parts += _vertical(panel.x, across, top, bottom, (left + right) / 2)
     parts += [shape for layer in panel.layers for shape in _drawn(layer, across, ups)]
@@ -79,17 +84,6 @@ def _vertical(axis: Axis, scale: Scale, top: float, bottom: float, middle: float
     if axis.title:
         title = f"{axis.title} (UTC)" if axis.is_date else _shortened(axis.title, _MOST_IN_TITLE)
         yield svg_text(middle, bottom + 34, title, "middle", kind="axis")
-
-
-def _values(layers: Sequence[Layer], direction: str) -> Iterator[Floats]:
-    """The values that an axis must show."""
-    for layer in layers:
-        if isinstance(layer, Bars):
-            begins = np.zeros(len(layer.y)) if layer.begins is None else layer.begins
-            errors = 0.0 if layer.errors is None else layer.errors
-            yield from (begins, begins + layer.lengths + errors) if direction == "x" else (layer.y - 0.5, layer.y + 0.5)
-        else:
-            yield layer.x if direction == "x" else layer.y
 
 
 def _drawn(layer: Layer, across: Scale, ups: Scale) -> Iterator[str]:

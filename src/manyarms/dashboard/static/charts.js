@@ -1,6 +1,7 @@
 // The charts of a study, drawn by plotly. Only charts that can be seen are asked for.
 import { el, show } from "./dom.js";
 import { get, Problem } from "./live.js";
+import { restAfter, shownSince } from "./pace.js";
 import { reading } from "./parts.js";
 
 const LATER = 2000; // milliseconds until a chart that is not up to date is asked for again
@@ -80,16 +81,17 @@ export class ChartsTab {
   constructor(root, study) {
     this.root = root;
     this.study = study;
-    this.seen = new Set();
-    this.loading = new Set();
-    this.later = new Map(); // timers of charts that were not up to date
+    this.seen = new Set(); // names of charts in or near the window
+    this.stale = new Set(); // those that may have changed
+    this.rested = 0; // when a chart may be drawn again
     this.observer = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
   }
 
   async refresh(study) {
     const titles = this.titles(study);
     if (!this.places || Object.keys(titles).join() !== [...this.places.keys()].join()) this.build(Object.entries(titles));
-    for (const name of this.seen) this.load(name);
+    for (const name of this.seen) this.stale.add(name);
+    this.work();
   }
 
   /** The titles of the charts, by name. */
@@ -126,31 +128,69 @@ export class ChartsTab {
   look(entries) {
     for (const entry of entries) {
       const name = entry.target.dataset.chart;
-      if (!entry.isIntersecting) this.seen.delete(name);
-      else if (!this.seen.has(name)) {
-        this.seen.add(name);
-        this.load(name);
-      }
+      if (entry.isIntersecting) this.seen.add(name);
+      else this.seen.delete(name);
+      if (entry.isIntersecting) this.stale.add(name);
     }
+    this.work();
   }
 
-  /** Ask for a chart, unless that is under way: some take seconds, and the rest of the page does not wait for them. */
-  async load(name) {
-    if (this.loading.has(name)) return;
-    this.loading.add(name);
+  /** Ask for one chart after the other. New ones come first; to draw others again, the page rests in between. */
+  async work() {
+    if (this.isWorking) return;
+    this.isWorking = true;
     try {
-      await this.show(name, await get(`/api/study/${this.study}/chart/${encodeURIComponent(name)}`));
+      for (let name = this.next(); name; name = this.next()) await this.load(name);
+    } finally {
+      this.isWorking = false;
+    }
+    if (this.places && this.seenAndStale().length) this.workLater(Math.max(0, this.rested - performance.now()));
+  }
+
+  workLater(milliseconds) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.work(), milliseconds);
+  }
+
+  /** The chart to ask for now; undefined if there is none. */
+  next() {
+    if (!this.places || document.hidden) return undefined;
+    const waiting = this.seenAndStale();
+    const first = waiting.find((name) => !this.places.get(name).version);
+    if (first || performance.now() < this.rested) return first;
+    const visible = waiting.filter((name) => isVisible(this.places.get(name).place.closest(".chart")));
+    return visible.sort((one, other) => this.places.get(one).shown - this.places.get(other).shown)[0];
+  }
+
+  seenAndStale() {
+    return [...this.places.keys()].filter((name) => this.seen.has(name) && this.stale.has(name));
+  }
+
+  /** Ask for a chart and show it. The time that the server and the browser took sets when the next one may follow. */
+  async load(name) {
+    this.stale.delete(name);
+    const known = this.places.get(name).version ?? "";
+    try {
+      const address = `/api/study/${this.study}/chart/${encodeURIComponent(name)}?known=${encodeURIComponent(known)}`;
+      const answer = await get(address);
+      const began = performance.now();
+      await this.show(name, answer);
+      const took = 1000 * answer.seconds + (answer.figure ? await shownSince(began) : 0);
+      if (known) this.rested = performance.now() + restAfter(took);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem; // the page shows why the storage cannot be read, and tries again
-    } finally {
-      this.loading.delete(name);
     }
   }
 
   async show(name, answer) {
     if (!this.places?.has(name)) return;
-    const { place, note } = this.places.get(name);
+    const shown = this.places.get(name);
     show(this.status, reading(answer));
+    shown.version = answer.version;
+    shown.shown = performance.now();
+    if (answer.drawn < answer.events) setTimeout(() => this.again(name), LATER);
+    if (!answer.figure) return;
+    const { place, note } = shown;
     const hasData = answer.figure.data.length > 0;
     place.hidden = !hasData;
     place.closest(".chart").classList.toggle(
@@ -159,14 +199,23 @@ export class ChartsTab {
     );
     note.textContent = answer.figure.note || (hasData ? "" : "Nothing to show yet.");
     if (hasData) await draw(place, answer.figure);
-    clearTimeout(this.later.get(name));
-    if (answer.drawn < answer.events) this.later.set(name, setTimeout(() => this.load(name), LATER));
+  }
+
+  /** Ask again for a chart that was not up to date. */
+  again(name) {
+    this.stale.add(name);
+    this.work();
   }
 
   close() {
-    for (const timer of this.later.values()) clearTimeout(timer);
+    clearTimeout(this.timer);
     this.observer.disconnect();
     for (const { place } of this.places?.values() ?? []) erase(place);
     this.places = null;
   }
+}
+
+function isVisible(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < window.innerHeight;
 }

@@ -1,5 +1,7 @@
 // Asks the server for data, and listens for changes.
 
+import { restAfter } from "./pace.js";
+
 const LEAST_PAUSE = 1000; // milliseconds between two updates
 
 /** The JSON at an address. Throws an error with a message for the user. */
@@ -30,12 +32,13 @@ export class Problem extends Error {
   }
 }
 
-/** Calls `update` when the server reports a change, at most once a second, and never while the page is hidden. */
+/** Calls `update` when the server reports a change: at most once a second, less often if it takes long, never while hidden. */
 export class Live {
   constructor(address, update, report) {
     this.address = address;
     this.update = update;
     this.report = report;
+    this.rest = LEAST_PAUSE;
     this.ended = performance.now(); // the page has just asked for everything
     this.onVisibility = () => (document.hidden ? this.disconnect() : this.connect());
     document.addEventListener("visibilitychange", this.onVisibility);
@@ -65,14 +68,16 @@ export class Live {
       this.missed ||= this.busy; // what it asks for may be older than this message
       return;
     }
-    const wait = Math.max(0, LEAST_PAUSE - (performance.now() - this.ended));
+    const wait = Math.max(0, this.rest - (performance.now() - this.ended));
     this.timer = setTimeout(async () => {
       this.busy = true;
+      const began = performance.now();
       try {
         await this.update();
       } finally {
         this.busy = false;
         this.ended = performance.now();
+        this.rest = restAfter(this.ended - began, LEAST_PAUSE);
         this.timer = null;
         if (this.missed) {
           this.missed = false;

@@ -39,7 +39,7 @@ def best_reward(history: History, x: str = "steps") -> Chart:
     shown = thinned(len(reward), MOST_POINTS)
     texts = [f"arm {history.id_of(arm)}: {value:.6g}" for arm, value in zip(arms[shown], reward[shown], strict=True)]
     note = "" if len(shown) == len(reward) else f"Shows {len(shown):,} of {len(reward):,} rewards."
-    axis = Axis(_AXES[x], is_date=x == "time" and _is_date(at))
+    axis = Axis(_AXES[x], is_date=x == "time" and _is_date(at), whole=x == "steps")
     layers = (
         Points(at[shown], reward[shown], "rewards", GRAY, texts=texts, size=5, opacity=0.5),
         Line(np.r_[at[better], at[-1]], np.r_[best[better], best[-1]], "best so far", BLUE, 2.5, steps=True),

@@ -36,7 +36,7 @@ def curves(history: History, most: int = MOST_ARMS) -> Chart:
     name = f"best: arm {history.id_of(chosen[0])}"
     layers.append(Line(best[:, 0], best[:, 1], name, ORANGE, 3, texts=[name] * len(best)))
     note = "" if len(chosen) == len(ranking) else f"Shows {len(chosen):,} of {len(ranking):,} arms."
-    return Chart(TITLE, (Panel(Axis("step"), Axis("reward"), tuple(layers)),), note=note)
+    return Chart(TITLE, (Panel(Axis("step", whole=True), Axis("reward"), tuple(layers)),), note=note)
 
 
 def _points_by_arm(history: History, chosen: np.ndarray) -> dict[int, np.ndarray]:

@@ -28,7 +28,7 @@ def failures(history: History) -> Chart:
     )
     more = len(history.reasons) - len(common)
     note = f"{more:,} more {'reason is' if more == 1 else 'reasons are'} not shown." if more else ""
-    panel = Panel(Axis("failed pulls"), Axis(categories=names), (bars,))
+    panel = Panel(Axis("failed pulls", whole=True), Axis(categories=names), (bars,))
     return Chart(TITLE, (panel,), note=note, height=170 + 28 * len(names))
 
 

@@ -41,7 +41,7 @@ def family(history: History, most: int = MOST_ARMS) -> Chart:
     note = (
         "" if len(shown) == history.arms else f"Shows {len(shown):,} of {history.arms:,} arms: the best, and their ancestors."
     )
-    return Chart(TITLE, (Panel(Axis(hidden=True), Axis("generation"), layers),), note=note)
+    return Chart(TITLE, (Panel(Axis(hidden=True), Axis("generation", whole=True), layers),), note=note)
 
 
 def _text(history: History, arm: int, reward: float) -> str:

@@ -36,5 +36,5 @@ def rungs(history: History) -> Chart:
     left = Bars(y, arms.astype(float), colors=SKY, texts=[f"pulls: {count:,}" for count in arms])
     right = Bars(y, spent, colors=BLUE, texts=[f"steps: {steps:,.0f}" for steps in spent])
     axis = Axis("step at which a pull ended", categories=names)
-    panels = Panel(Axis("pulls"), axis, (left,)), Panel(Axis("steps spent"), axis, (right,))
+    panels = Panel(Axis("pulls", whole=True), axis, (left,)), Panel(Axis("steps spent", whole=True), axis, (right,))
     return Chart(TITLE, panels, note=note, height=170 + 24 * len(names))
