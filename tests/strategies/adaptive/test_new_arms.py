@@ -8,6 +8,7 @@ import pytest
 
 from manyarms import AdaptiveMutantUCB, Float, Int, RandomSearch, Space
 from manyarms.spaces.batches import OneByOneBatches
+from manyarms.strategies.surrogate import rules
 from manyarms.testing import play
 
 from .searches import WIDE, distance, finish, loss
@@ -68,7 +69,7 @@ def test_a_new_arm_is_the_most_promising_of_many_candidates(space):
             candidates, bounds = seen.pop()
             assert len(candidates) == 64
             known = np.array([space.encode(arm.config) for arm in search.ledger.arms[: pull.arm.id]])
-            unseen = [row for row in np.argsort(-bounds) if np.abs(known - candidates[row]).max(axis=1).min() > 1e-9]
+            unseen = [row for row in rules.candidate_order(bounds) if np.abs(known - candidates[row]).max(axis=1).min() > 1e-9]
             assert space.encode(pull.config) == pytest.approx(candidates[unseen[0]])
             chosen += 1
         seen.clear()
@@ -136,3 +137,31 @@ def test_a_space_that_neither_crosses_nor_takes_a_size_has_its_new_arms_chosen_t
     search = AdaptiveMutantUCB(Line(), budget=400, max_steps=5, seed=0)
     finish(search, lambda pull: -abs(pull.config - 300) / pull.stop)
     assert abs(search.best().config - 300) < 10 and {len(arm.parents) for arm in search.ledger.arms} == {0, 1}
+
+
+def distances_in_flight(search, workers):
+    """For each new arm that is asked for while others are in flight: the distance to the nearest new one among these."""
+    for pull in [search.ask() for _ in range(search.initial)]:
+        search.tell(pull, loss(pull))
+    flying, found = [], []
+    for _ in range(40):
+        pull = search.ask()
+        point = search._generator.process.points[pull.arm.id]
+        others = [search._generator.process.points[other.arm.id] for other in flying if not other.start]
+        if not pull.start and others:
+            found.append(min(np.linalg.norm(point - other) for other in others))
+        flying.append(pull)
+        if len(flying) == workers:
+            done = flying.pop(0)
+            search.tell(done, loss(done))
+    return found
+
+
+def test_many_workers_try_new_arms_that_are_farther_from_each_other(monkeypatch):
+    def mean_distance():
+        searches = (AdaptiveMutantUCB(WIDE, max_steps=10, seed=seed) for seed in range(10))
+        return np.mean([distance for search in searches for distance in distances_in_flight(search, workers=16)])
+
+    apart = mean_distance()
+    monkeypatch.setattr("manyarms.strategies.surrogate.rules.pending_arms", lambda in_flight, slices: [])
+    assert apart > 1.05 * mean_distance()

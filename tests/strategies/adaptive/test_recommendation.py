@@ -19,7 +19,8 @@ def test_the_arm_with_the_best_reward_is_recommended_wherever_it_got_it():
     best, checked = {}, 0
     for pull, reward in play(search, turning, workers=4):
         best[pull.arm.id] = max(reward, best.get(pull.arm.id, reward))
-        assert search.best().id == max(best, key=best.get)
+        if search.ledger.spent > 60:  # before that, a complete arm is preferred
+            assert search.best().id == max(best, key=best.get)
         checked += search.best().id not in whole(search)
     assert checked > 300
 
@@ -29,7 +30,8 @@ def test_an_arm_whose_curve_has_turned_is_not_trained_on_but_mutated():
     finish(search, turning)
     steps = np.bincount(search.ledger.steps, minlength=11)
     assert steps[7:].sum() <= 3 and steps[4:7].sum() > 50  # before the spread of the scores is known a few are
-    assert any(search.best().id in arm.parents for arm in search.ledger.arms)
+    turned = set(np.flatnonzero(search._scores.counts.drops.all >= 2).tolist())
+    assert sum(not turned.isdisjoint(arm.parents) for arm in search.ledger.arms) > 20
 
 
 def test_a_noisy_curve_that_rises_has_not_turned():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from manyarms import AdaptiveMutantUCB
+from manyarms.strategies.surrogate import rules
 from manyarms.strategies.surrogate.arm_scores import ArmScores
 from manyarms.testing import play
 
@@ -91,6 +92,7 @@ def test_no_unit_of_rewards_changes_what_is_found(reward, scale, shift):
 def test_with_one_sound_arm_the_scores_are_not_measured_again_and_again(monkeypatch):
     search = AdaptiveMutantUCB(SPACE, budget=1_000, max_steps=10, surrogate=False, seed=0)
     scans, trained = [], ArmScores.trained
+    monkeypatch.setattr(rules, "may_finish_an_arm", lambda spent, workers, max_steps: False)  # which scans, too
     monkeypatch.setattr(ArmScores, "trained", lambda self: scans.append(1) or trained(self))
     finish(search, lambda pull: 0.5 if pull.arm.id == 0 else None)
     assert len(search.ledger.failed) > 900 and len(scans) <= 10
@@ -99,6 +101,7 @@ def test_with_one_sound_arm_the_scores_are_not_measured_again_and_again(monkeypa
 def test_the_scores_are_measured_as_often_as_the_rewards_grow_by_a_tenth(monkeypatch):
     search = AdaptiveMutantUCB(SPACE, surrogate=False, seed=0)
     scans, trained = [], ArmScores.trained
+    monkeypatch.setattr(rules, "may_finish_an_arm", lambda spent, workers, max_steps: False)  # which scans, too
     monkeypatch.setattr(ArmScores, "trained", lambda self: scans.append(1) or trained(self))
     for _ in islice(play(search, loss), 5_000):
         pass

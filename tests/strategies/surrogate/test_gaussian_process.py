@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from manyarms.strategies.surrogate.gaussian_process import GaussianProcess, kernel, likelihood
+from manyarms.strategies.surrogate.gaussian_process import GaussianProcess, kernel, likelihood, predictions
 
 
 def with_arms(points):
@@ -174,3 +174,27 @@ def test_what_it_learned_can_be_taken_back():
     other.load(state)
     candidates = np.random.default_rng(2).random((20, 3))
     assert bounds(other, candidates, scores).tolist() == bounds(made, candidates, scores).tolist()
+
+
+def test_a_result_to_come_counts_as_predicted_so_it_changes_what_is_uncertain_and_no_mean():
+    points, scores = sines(12)
+    rng = np.random.default_rng(1)
+    awaited, candidates, noise = rng.random((3, 3)), rng.random((40, 3)), np.full(15, 0.05)
+    nothing = np.zeros((0, 3))
+    means, before, variance = predictions(points, nothing, candidates, scores, noise[:12])
+    same, after, same_variance = predictions(points, awaited, candidates, scores, noise)
+    assert same == pytest.approx(means) and same_variance == pytest.approx(variance)
+    assert (after < before).all()
+    predicted = predictions(points, nothing, awaited, scores, noise[:12])[0]
+    told = predictions(np.concatenate([points, awaited]), nothing, candidates, np.append(scores, predicted), noise)
+    assert told[0] == pytest.approx(means) and told[1] == pytest.approx(after)
+
+
+def test_a_candidate_next_to_a_pending_arm_is_less_promising():
+    made = with_arms([[0.1], [0.5], [0.9], [0.7]])
+    candidates, scores = [[0.7], [0.3]], [0.0, 1.0, 0.0]
+    alone, awaited = (
+        made.upper_confidence_bounds(np.array(candidates), np.arange(3), np.array(scores), np.full(3, 10), 0.0, 1.0, pending)
+        for pending in ((), (3,))
+    )
+    assert alone[0] == pytest.approx(alone[1]) and awaited[0] < awaited[1] <= alone[1]

@@ -93,6 +93,26 @@ def test_failed_arms_are_added_in_order_of_age_with_the_lowest_score():
     assert rules.add_failed_arms(arms, scores, set(), lowest=0.3)[0] is arms
 
 
+def test_there_is_a_complete_arm_after_5_10_20_and_so_on_full_trainings():
+    assert [rules.steps_to_finish_by(spent, 10) for spent in (0, 49, 50, 99, 100, 399)] == [50, 50, 100, 100, 200, 400]
+    assert [rules.may_finish_an_arm(spent, 1, 10) for spent in (37, 38, 49, 50, 88)] == [False, True, True, False, True]
+    assert not rules.may_finish_an_arm(60, 3, 10) and rules.may_finish_an_arm(60, 4, 10)
+
+
+def test_the_best_arm_is_finished_as_late_as_possible_but_in_time():
+    arms, bests = np.array([3, 5, 8]), np.array([0.2, 0.9, 0.5])
+
+    def finished(spent):
+        return rules.arm_to_finish(arms, bests, np.array([2, 7, 4]), spent, max_steps=10)
+
+    assert [finished(spent) for spent in (40, 41, 43)] == [None, 5, 5]  # two steps are reserved
+    assert [finished(spent) for spent in (44, 46, 47, 48, 49)] == [8, 8, 3, 3, None]  # the best one that is still in time
+
+
+def test_arms_in_flight_are_pending_until_their_first_reward():
+    assert rules.pending_arms({5: "pull", 2: "pull", 1: "pull"}, np.array([1, 3, 0, 0, 0, 0])) == [2, 5]
+
+
 def test_candidates_are_tried_by_bound_those_near_a_failed_arm_last():
     bounds = np.array([0.5, 2.0, 1.0, 1.0 + 1e-12])
     assert rules.candidate_order(bounds) == [1, 2, 3, 0]  # equal up to nine digits: the first comes first
@@ -100,20 +120,32 @@ def test_candidates_are_tried_by_bound_those_near_a_failed_arm_last():
     assert bounds[1] == 2.0
 
 
+COMPLETE = np.array([False, True, False, True])
 SLICES, MEANS, BESTS = np.array([1, 3, 2, 3]), np.array([0.9, 0.4, 0.7, 0.5]), np.array([0.9, 0.8, 0.9, 0.6])
 
 
 def test_the_best_reward_is_recommended_and_at_a_tie_the_arm_trained_furthest():
     arms = np.arange(4)
-    assert rules.recommended_arm(arms, SLICES, MEANS, BESTS, n_slices=3, stationary=False) == 2
-    assert rules.recommended_arm(arms[[1, 3]], SLICES, MEANS, BESTS, n_slices=3, stationary=False) == 1
+    assert rules.recommended_arm(arms, SLICES, MEANS, BESTS, COMPLETE, stationary=False, margin=0.0) == 2
+    assert rules.recommended_arm(arms[[1, 3]], SLICES, MEANS, BESTS, COMPLETE, stationary=False, margin=0.0) == 1
+
+
+def test_a_complete_arm_is_preferred_if_it_is_worse_by_no_more_than_the_margin():
+    found = [rules.recommended_arm(np.arange(4), SLICES, MEANS, BESTS, COMPLETE, False, margin) for margin in (0.05, 0.15)]
+    assert found == [2, 1]
+    unfinished = np.zeros(4, dtype=bool)
+    assert rules.recommended_arm(np.arange(4), SLICES, MEANS, BESTS, unfinished, stationary=False, margin=9.0) == 2
+
+
+def test_the_margin_applies_early_and_is_in_spreads():
+    assert [rules.unfinished_margin(spent, 10, spread=2.0) for spent in (0, 60, 61)] == [0.6, 0.6, 0.0]
 
 
 def test_at_a_tie_of_reward_and_training_the_oldest_arm_is_recommended():
     same = np.ones(3)
-    assert rules.recommended_arm(np.arange(3), same.astype(int), same, same, n_slices=3, stationary=False) == 0
+    assert rules.recommended_arm(np.arange(3), same.astype(int), same, same, same > 0, stationary=False, margin=0.0) == 0
 
 
 def test_for_repeated_measurements_the_best_mean_of_the_fully_trained_arms_is_recommended():
-    assert rules.recommended_arm(np.arange(4), SLICES, MEANS, BESTS, n_slices=3, stationary=True) == 3
-    assert rules.recommended_arm(np.array([0, 2]), SLICES, MEANS, BESTS, n_slices=3, stationary=True) == 0
+    assert rules.recommended_arm(np.arange(4), SLICES, MEANS, BESTS, COMPLETE, stationary=True, margin=0.0) == 3
+    assert rules.recommended_arm(np.array([0, 2]), SLICES, MEANS, BESTS, COMPLETE, stationary=True, margin=0.0) == 0

@@ -41,6 +41,7 @@ class ArmScores:
 
     def __init__(self, ledger: Ledger, n_slices: int, exploration: float, stop_turned: bool) -> None:
         self._ledger, self._n_slices, self._exploration, self._stop_turned = ledger, n_slices, exploration, stop_turned
+        self._max_steps = ledger.max_steps or n_slices
         self.counts = ArmCounts()
         self.curves = LearningCurves(n_slices)
         self.median, self.spread = 0.0, 0.0
@@ -122,7 +123,9 @@ class ArmScores:
         if not len(arms):
             return None
         columns = counts.slices.all, counts.means.all, counts.bests.all
-        return rules.recommended_arm(arms, *columns, self._n_slices, self.curves.stationary)
+        complete = (counts.slices.all == self._n_slices) | self._has_turned(counts.drops.all)
+        margin = rules.unfinished_margin(self._ledger.spent, self._max_steps, self.spread)
+        return rules.recommended_arm(arms, *columns, complete, self.curves.stationary, margin)
 
     def measure(self) -> None:
         """Measure the spread of the scores again if there are enough new rewards, and update the bonus of each arm."""

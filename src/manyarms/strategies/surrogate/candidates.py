@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,16 @@ class CandidateGenerator:
         self.process.add(self._encode(config))
 
     def most_promising(
-        self, ledger: Ledger, known: ArmScores, parent: int | None, arms: Array, scores: Array, median: float, spread: float
+        self,
+        ledger: Ledger,
+        known: ArmScores,
+        parent: int | None,
+        arms: Array,
+        scores: Array,
+        median: float,
+        spread: float,
+        pending: Sequence[int],
+        deviations: float,
     ) -> Iterator[Option]:
         """Candidates for a new arm, in the order in which to try them.
 
@@ -66,12 +75,15 @@ class CandidateGenerator:
                 configs.
             arms, scores: Numbers of the arms to predict from, and their scores.
             median, spread: The median of these scores, and the best of them minus the median.
+            pending: Numbers of the arms that will have a score once the pulls in flight end.
+            deviations: Standard deviations that are added to each prediction.
         """
         near = int(arms[scores.argmax()]) if parent is None else parent
         candidates = self.candidates(ledger, near, parent is None, arms, scores)
         arms, scores = rules.add_failed_arms(arms, scores, ledger.failed, known.lowest())
         slices = np.maximum(known.counts.slices.all[arms], 1)
-        bounds = self.process.upper_confidence_bounds(candidates.points, arms, scores, slices, median, spread)
+        known_arms = arms, scores, slices, median, spread
+        bounds = self.process.upper_confidence_bounds(candidates.points, *known_arms, pending, deviations)
         near_failed = self.near_failed(candidates.points, ledger.failed) if ledger.failed else None
         return map(candidates.option, rules.candidate_order(bounds, near_failed))
 

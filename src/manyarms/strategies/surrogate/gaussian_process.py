@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ..kit.ledger import State
 Array = NDArray[np.float64]
 
 _MAX_ARMS = 64  # arms to predict from: the best 32 and the newest 32
+_MAX_PENDING = 8  # arms without a reward that are taken into account, the newest: more would drive new arms away from good ones
 _TYPICAL_LENGTH = 0.3  # prior length scale of the kernel, as a share of the cube's diagonal
 _TYPICAL_NOISE = 0.1  # prior variance of a score after one slice, as a share of the variance of the scores
 _LOWEST = -2.0  # scores are clipped here, in spreads from the median, because it does not matter how bad the bad ones are
@@ -65,6 +67,30 @@ def likelihood(points: Array, scores: Array, noise: Array) -> tuple[float, Array
     return -0.5 * (len(scores) * math.log(variance) + log_determinant), np.append(by_lengths, by_noise)
 
 
+def predictions(points: Array, awaited: Array, candidates: Array, scores: Array, noise: Array) -> tuple[Array, Array, float]:
+    """The mean and the relative variance of each candidate, and the signal variance by which to multiply the latter.
+
+    An awaited point gets its predicted score as its result. This leaves all means as they are, and makes the candidates near
+    it less uncertain, so that workers do not pursue the same idea.
+
+    Args:
+        points: The points with scores, divided by their length scales, as all points.
+        awaited: The points whose scores are still to come.
+        candidates: The points to predict.
+        scores: The score at each of the first points.
+        noise: The noise variance at each of the first and then at each of the awaited points.
+    """
+    known = np.concatenate([points, awaited])
+    covariance = kernel(np.concatenate([known, candidates]), known)
+    whiten = whitening(covariance[: len(known)], noise)
+    shared = covariance[len(known) :] @ whiten.T
+    n = len(points)
+    whitened = whiten[:n, :n] @ scores  # the factor is triangular, so its first rows belong to the points with scores
+    variance = float(whitened @ whitened) / n
+    unexplained = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
+    return shared[:, :n] @ whitened, unexplained, variance
+
+
 class GaussianProcess:
     """Learns a length scale for each coordinate, and predicts the scores of candidates from the arms so far.
 
@@ -99,9 +125,17 @@ class GaussianProcess:
         self.count += 1
 
     def upper_confidence_bounds(
-        self, candidates: Array, arms: Array, scores: Array, slices: Array, median: float, spread: float
+        self,
+        candidates: Array,
+        arms: Array,
+        scores: Array,
+        slices: Array,
+        median: float,
+        spread: float,
+        pending: Sequence[int] = (),
+        deviations: float = 1.0,
     ) -> Array:
-        """Upper confidence bound of each candidate: the predicted score plus one standard deviation.
+        """Upper confidence bound of each candidate: the predicted score plus standard deviations.
 
         The bounds are in units of the spread, above the median.
 
@@ -111,6 +145,8 @@ class GaussianProcess:
             scores: The score of each of these arms.
             slices: Number of slices that each of these arms was trained for. The score of an arm trained longer is less noisy.
             median, spread: The median of the scores, and the best score minus the median.
+            pending: Numbers of the arms whose first rewards are still to come.
+            deviations: Standard deviations that are added to each prediction.
         """
         chosen = best_and_newest(scores)
         points = self.points[arms[chosen]]
@@ -118,14 +154,11 @@ class GaussianProcess:
         if len(chosen) >= _MIN_ARMS_TO_LEARN and self.count >= self._learned * _RELEARN_FACTOR:
             self._learned = self.count
             self._learn(points, heights, noise)
-        n, both = len(chosen), np.concatenate([points, candidates]) / self._lengths
-        covariance = kernel(both, both[:n])
-        whiten = whitening(covariance[:n], self._noise * noise)
-        shared = covariance[n:] @ whiten.T
-        whitened = whiten @ heights
-        variance = float(whitened @ whitened) / len(whitened)
-        unexplained = np.maximum(1.0 - np.einsum("ij,ij->i", shared, shared), 0.0)
-        return np.asarray(shared @ whitened + np.sqrt(variance * unexplained))
+        awaited = self.points[np.array(pending[-_MAX_PENDING:], dtype=np.int64)]
+        noise = np.concatenate([noise, _relative_noise(np.ones(len(awaited)))])
+        points, awaited, candidates = (group / self._lengths for group in (points, awaited, candidates))
+        means, unexplained, variance = predictions(points, awaited, candidates, heights, self._noise * noise)
+        return np.asarray(means + deviations * np.sqrt(variance * unexplained))
 
     def predict_each_from_the_others(
         self, arms: Array, scores: Array, slices: Array, median: float, spread: float

@@ -7,7 +7,7 @@ not matter. A *slice* is one pull's share of a full training.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,16 @@ Array = NDArray[Any]
 RANDOM_ARM_PROBABILITY = 0.1  # probability of a new random arm at the start of the search
 GUIDED_ARM_PROBABILITY = 0.5  # the same if the Gaussian process chooses that arm among candidates
 RANDOM_MUTANT_PROBABILITY = 0.25  # share of mutants drawn at random: they reach details that the Gaussian process cannot see
+DEVIATIONS = 2.0  # standard deviations added to the prediction of a candidate for a new arm
+COMPLETION_DEVIATIONS = 1.0  # the same for an arm that is trained to completion, which costs more
 MIN_CONTINUED_SHARE = 1 / 3  # share of the pulls after the initial arms that must continue a paused arm
 COMPLETION_SHARE = 0.15  # share of the steps for arms trained to completion
 COMPLETION_SHARE_IN_LEAD = 0.7  # the same while one of these arms is the best
+FINISH_BY = 5  # full trainings by which an arm to recommend is complete for the first time
+FINISH_FACTOR = 2  # factor from each of these budgets to the next
+FINISH_SLACK = 0.2  # full trainings by which such an arm is completed earlier, in case another one takes the lead meanwhile
+UNFINISHED_MARGIN = 0.3  # spreads by which an unfinished arm must be better than a complete one to be recommended
+MARGIN_UNTIL = 6  # full trainings after which this margin no longer applies
 TURN_DEPTH = 0.1  # spreads below the best reward at which a reward counts as a drop
 TURN_LENGTH = 2  # drops in a row after which the curve of an arm has turned
 MAX_SPREADS_BELOW_MEDIAN = 5.0  # lower scores are raised to this one, so that a diverged run does not set the scale
@@ -127,6 +134,38 @@ def should_train_to_completion(started: int, spent: int, max_steps: int, share: 
     return (started + 1) * max_steps <= share * spent
 
 
+def steps_to_finish_by(spent: int, max_steps: int) -> int:
+    """The steps of the whole search after which there should be a complete arm to recommend: 5, 10, 20, ... full trainings."""
+    end = FINISH_BY * max_steps
+    while end <= spent:
+        end *= FINISH_FACTOR
+    return end
+
+
+def may_finish_an_arm(spent: int, workers: int, max_steps: int) -> bool:
+    """Whether it may be time to complete an arm. If not, `arm_to_finish` need not be called."""
+    return spent + (workers + FINISH_SLACK) * max_steps >= steps_to_finish_by(spent, max_steps)
+
+
+def arm_to_finish(arms: Array, bests: Array, missing: Array, spent: int, max_steps: int) -> int | None:
+    """The arm to train to completion now, before all other arms; None if this can wait.
+
+    It is the best arm that can still be completed in time. It is completed as late as possible, because a better one may come.
+
+    Args:
+        arms: The paused arms, by number.
+        bests, missing: The best reward of each of these, and the steps that the search spends until it is fully trained.
+        spent: Steps spent by the search.
+        max_steps: Steps of a full training.
+    """
+    end = steps_to_finish_by(spent, max_steps)
+    fitting = np.flatnonzero(spent + missing <= end)
+    if not len(fitting):
+        return None
+    leader = fitting[bests[fitting].argmax()]
+    return int(arms[leader]) if spent + missing[leader] >= end - FINISH_SLACK * max_steps else None
+
+
 # How a new arm is chosen among candidates.
 
 
@@ -144,6 +183,14 @@ def add_failed_arms(arms: Array, scores: Array, failed: Collection[int], lowest:
     return arms[order], scores[order]
 
 
+def pending_arms(in_flight: Iterable[int], slices: Array) -> list[int]:
+    """Numbers of the arms in flight that have no reward yet, in order of age.
+
+    They enter the Gaussian process with their predicted scores. Otherwise several workers would pursue the same idea.
+    """
+    return sorted(arm for arm in in_flight if not slices[arm])
+
+
 def candidate_order(bounds: Array, near_failed: Array | None = None) -> list[int]:
     """Numbers of the candidates in the order in which to try them: by upper confidence bound, those near a failed arm last."""
     if near_failed is not None:
@@ -155,20 +202,34 @@ def candidate_order(bounds: Array, near_failed: Array | None = None) -> list[int
 # What to recommend.
 
 
-def recommended_arm(arms: Array, slices: Array, means: Array, bests: Array, n_slices: int, stationary: bool) -> int:
+def unfinished_margin(spent: int, max_steps: int, spread: float) -> float:
+    """By how much the reward of an unfinished arm must be better than that of a complete one to be recommended.
+
+    Early in the search a fully trained model is worth more than a slightly better reward. Later there are many of them.
+    """
+    return UNFINISHED_MARGIN * spread if spent <= MARGIN_UNTIL * max_steps else 0.0
+
+
+def recommended_arm(
+    arms: Array, slices: Array, means: Array, bests: Array, complete: Array, stationary: bool, margin: float
+) -> int:
     """The arm with the best reward; at a tie, the one trained longest, then the oldest.
 
-    If rewards are stationary (repeated measurements of one value), it is instead the fully trained arm with the best mean, or
-    the best mean of all arms if none is fully trained.
+    The best complete arm is preferred if its reward is lower by no more than the margin. If rewards are stationary (repeated
+    measurements of one value), it is instead the complete arm with the best mean, or the best mean of all arms if none is
+    complete.
 
     Args:
         arms: The arms to choose from, by number.
         slices, means, bests: For every arm, the number of slices trained, and the mean and the best of its rewards.
-        n_slices: Number of slices in a full training.
+        complete: For every arm, whether it is fully trained or its curve has turned.
         stationary: Whether rewards are repeated measurements of one value.
+        margin: As returned by `unfinished_margin`.
     """
+    finished = arms[complete[arms]]
     if stationary:
-        complete = arms[slices[arms] == n_slices]
-        candidates = complete if len(complete) else arms
+        candidates = finished if len(finished) else arms
         return int(candidates[means[candidates].argmax()])
+    if margin and len(finished) and bests[finished].max() >= bests[arms].max() - margin:
+        arms = finished
     return int(arms[np.lexsort((-arms, slices[arms], bests[arms]))[-1]])
