@@ -18,7 +18,7 @@ from manyarms import cli
 from manyarms.bench.race.methods import DEFAULT_STRATEGY
 from manyarms.cli import race as command
 
-FAST = ("race", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
+FAST = ("race", "--quick", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
 TWO = (*FAST, "--strategies", DEFAULT_STRATEGY, "RandomSearch")
 KEY = ["family", "problem", "method", "seed", "budget", "trainings", "version"]
 
@@ -139,7 +139,9 @@ def test_ctrl_c_reports_what_is_stored_and_how_to_resume(place, manyarms):
 
 
 def test_a_run_that_fails_is_reported_at_the_end_and_the_others_are_stored(place, manyarms):
-    answer = manyarms("race", "--problems", "fast curves", "--peers", "none", "--budget", 1, "--seeds", 2, "--workers", 1)
+    answer = manyarms(
+        "race", "--quick", "--problems", "fast curves", "--peers", "none", "--budget", 1, "--seeds", 2, "--workers", 1
+    )
     assert answer.code == 1
     assert "failed: ValueError: budget must be" in answer.err and "(and 3 more like it)" in answer.err
     assert "Regret in %" in answer.out and DEFAULT_STRATEGY in set(stored("race.parquet")["method"])

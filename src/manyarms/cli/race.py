@@ -53,6 +53,7 @@ def add_command(commands: Any) -> None:
         default="all",
         help="use only the problems for tuning settings, or only those for reporting results (default: %(default)s)",
     )
+    race.add_argument("--quick", action="store_true", help="use only a few problems of each family")
     race.add_argument("--strategies", nargs="+", metavar="NAME", help='strategies of manyarms, or "none" (default: all)')
     race.add_argument("--peers", nargs="+", metavar="NAME", help='other libraries, or "none" (default: all that are installed)')
     race.add_argument(
@@ -126,7 +127,7 @@ def _run(options: argparse.Namespace) -> int:
         checks.whole("--workers", options.workers, 1)
     methods, not_installed = chosen_methods(options.strategies, options.peers)
     again = matched("--again", options.again, [method.name for method in methods])
-    numbers, not_available = chosen_families(options.problems, options.half)
+    numbers, not_available = chosen_families(options.problems, options.half, options.quick)
     versions = {method.name: method.version for method in methods}
     runs = {run.key(versions[run.method]): run for run in plan(numbers, methods, seeds, budget)}
     if not runs:

@@ -99,7 +99,7 @@ def test_a_search_finds_its_way_up_and_is_misled_where_curves_cross():
     found = {}
     for kind in ("fast", "crossing"):
         world = CurveWorld(kind, seed=101)
-        search = AdaptiveMutantUCB(world.space, budget=300, max_steps=10, seed=0)
+        search = AdaptiveMutantUCB(world.space, budget=150, max_steps=10, seed=0)
         while (pull := search.ask()) is not None:
             search.tell(pull, evaluate(world, pull, seed=0))
         found[kind] = regret(world, search.best().config)

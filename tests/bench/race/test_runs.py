@@ -9,7 +9,7 @@ import pytest
 from manyarms import __version__
 from manyarms.bench.race.families import FAMILIES, Family
 from manyarms.bench.race.methods import DEFAULT_STRATEGY, OURS, Method, methods
-from manyarms.bench.race.runs import ANYTIME_MARKS, TABLE_MARKS, Run, execute_run, marks_up_to, plan
+from manyarms.bench.race.runs import ANYTIME_MARKS, TABLE_MARKS, Run, execute_run, marks_up_to, plan, search_seed
 
 CURVES = "fast curves"
 
@@ -72,6 +72,32 @@ def test_half_of_a_family_is_for_tuning_and_the_other_half_for_reporting():
     assert (family.numbers("tuned"), family.numbers("reported"), family.numbers()) == ([0, 2], [1], [0, 1, 2])
     single = Family("one", lambda: problems[:1], half="reported")
     assert (single.numbers("tuned"), single.numbers("reported")) == ([], [0])
+
+
+def test_a_quick_race_uses_the_first_problems_of_each_half():
+    problems = [FAMILIES[CURVES].problems()[0]] * 7
+    family = Family("seven", lambda: problems, quick=3)
+    assert (family.numbers("tuned", quick=True), family.numbers("reported", quick=True)) == ([0, 2], [1])
+    assert (family.numbers(quick=True), len(family.numbers())) == ([0, 1, 2], 7)
+    assert FAMILIES[CURVES].numbers(quick=True) == [0, 1] and len(FAMILIES[CURVES].numbers()) == 10
+
+
+def test_both_halves_have_every_hartmann_function_and_no_landscape_twice():
+    family = FAMILIES["Hartmann"]
+    names = [[family.names()[number] for number in family.numbers(half)] for half in ("tuned", "reported")]
+    functions = [{name.partition(", landscape")[0] for name in half} for half in names]
+    assert functions[0] == functions[1] and len(functions[0]) == 4
+    assert len({*names[0], *names[1]}) == len(family.problems()) == 16
+    assert [family.names()[number] for number in family.numbers("tuned", quick=True)] == ["Hartmann 3, good", "Hartmann 6, bad"]
+
+
+def test_a_seed_draws_other_configs_on_every_problem_and_the_same_for_every_method():
+    seeds = {search_seed(seed, name) for seed in range(10) for name in FAMILIES[CURVES].names()}
+    assert len(seeds) == 100 and all(0 <= seed < 2**31 for seed in seeds)
+    assert search_seed(3, "fast curves 1") == search_seed(3, "fast curves 1")
+    drawn = [execute_run(Run(CURVES, number, "RandomSearch", 0, (1,)))[0]["regret"] for number in (0, 1)]
+    same_problem = execute_run(Run("slow curves", 0, "RandomSearch", 0, (1,)))[0]["regret"]
+    assert drawn[0] != same_problem  # the same landscape under another name
 
 
 def test_problems_are_loaded_once_and_have_unique_names():

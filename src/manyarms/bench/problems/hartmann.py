@@ -56,7 +56,7 @@ class Hartmann:
         if dimensions not in _BEST:
             raise ValueError(f"dimensions must be 3 or 6, got {dimensions!r}")
         kind = bias if isinstance(bias, str) else f"bias {bias:g}"
-        self.name = f"Hartmann {dimensions}, {kind}"
+        self.name = f"Hartmann {dimensions}, {kind}" + (f", landscape {seed}" if seed else "")
         self.max_steps = checks.whole("max_steps", max_steps, 1)
         self.space = Space(**{f"x{i}": Float(0, 1) for i in range(dimensions)})
         self.best = _BEST[dimensions]

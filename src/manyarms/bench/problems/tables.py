@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -208,7 +210,7 @@ def lcdb(dataset: int = 3) -> TableProblem:
 
     The reward is the mean score over all splits.
     """
-    table = np.load(data_directory() / "bench" / "lcdb.npz")
+    table = _lcdb_table(data_directory() / "bench" / "lcdb.npz")
     known = np.unique(table["openmlid"])
     if dataset not in known:
         raise ValueError(
@@ -227,6 +229,13 @@ def lcdb(dataset: int = 3) -> TableProblem:
     names = [str(name).rpartition(".")[2] for name in table["learners"]]
     space = Space(learner=Choice(*names))
     return TableProblem(f"LCDB {dataset}", TableSpace(space, [{"learner": name} for name in names]), curves)
+
+
+@lru_cache(maxsize=1)
+def _lcdb_table(path: Path) -> dict[str, Any]:
+    """All columns of the table, which all datasets share."""
+    with np.load(path) as table:
+        return {name: table[name] for name in table.files}
 
 
 def _configs(space: Space, names: Any, rows: Any) -> list[dict[str, Any]]:

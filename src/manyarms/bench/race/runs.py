@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..problems.protocol import noise_seed
 from ..runs.results import Key, Row
 from .charged_problem import ChargedProblem
 from .families import FAMILIES
@@ -25,7 +26,7 @@ class Run:
         family: Family of the problem.
         number: Number of the problem in its family.
         method: Name of the method.
-        seed: Seed of the search and of the noise.
+        seed: Number of the repetition. The random seed also depends on the problem; see `search_seed`.
         marks: Numbers of full trainings after which the recommendation is measured. The last one is the budget.
     """
 
@@ -94,6 +95,15 @@ def _marks(method: Method, budget: int) -> list[tuple[int, ...]]:
     return [(mark,) for mark in marks_up_to(budget, TABLE_MARKS)]
 
 
+def search_seed(seed: int, problem: str) -> int:
+    """The random seed of a search. It is the same for all methods, and differs between problems.
+
+    If a seed drew the same configurations on every problem, the results would not be independent, and standard errors over
+    seeds would not count how much luck there is in the draws on each of them.
+    """
+    return noise_seed(seed, *problem.encode()) // 2  # below 2**31, which every library accepts
+
+
 def duration_group(run: Run) -> tuple[str, str, int]:
     """Runs with the same group take about the same time."""
     return (run.family, run.method, run.budget)
@@ -108,7 +118,7 @@ def execute_run(run: Run, patience: float = math.inf) -> list[Row]:
     """
     method, family = methods()[run.method], FAMILIES[run.family]
     method.load()
-    problem = ChargedProblem(family.problems()[run.number], run.marks, run.seed, patience)
+    problem = ChargedProblem(family.problems()[run.number], run.marks, search_seed(run.seed, run.problem), patience)
     search(method, problem)
     last = problem.measurements[-1] if problem.measurements else None
     measured = [(found.regret, found.pulls, found.arms, found.deciding) for found in problem.measurements]

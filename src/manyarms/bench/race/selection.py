@@ -32,12 +32,13 @@ def matched_or_none(option: str, names: Sequence[str], known: Collection[str]) -
     return [] if [name.casefold() for name in names] == [NONE] else matched(option, names, known)
 
 
-def chosen_families(names: Sequence[str] | None, half: str) -> tuple[dict[str, list[int]], list[str]]:
+def chosen_families(names: Sequence[str] | None, half: str, quick: bool = False) -> tuple[dict[str, list[int]], list[str]]:
     """The numbers of the problems, by family, and notes on families that are left out.
 
     Args:
         names: Names of families; None for all whose problems are available.
         half: "tuned", "reported" or "all".
+        quick: Choose only the problems of a quick race.
 
     Raises:
         ManyarmsError: The problems of a named family are not available.
@@ -51,7 +52,7 @@ def chosen_families(names: Sequence[str] | None, half: str) -> tuple[dict[str, l
             raise ManyarmsError(f"The problems of {family.name} are not available: {trouble}")
         if trouble is not None:
             left_out.setdefault(trouble, []).append(family.name)
-        elif numbers := family.numbers(half):
+        elif numbers := family.numbers(half, quick):
             chosen[family.name] = numbers
     return chosen, [f"Left out: {', '.join(named)}. {trouble}" for trouble, named in left_out.items()]
 
