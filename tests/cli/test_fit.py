@@ -369,7 +369,7 @@ def test_a_directory_and_a_table_that_is_too_large_are_refused(fit, monkeypatch)
 def test_running_out_of_memory_in_the_search_is_one_line(fit, monkeypatch):
     from manyarms.sklearn.automl.auto import AutoClassifier
 
-    def fail(*arguments):
+    def fail(*arguments, **options):
         raise MemoryError
 
     monkeypatch.setattr(AutoClassifier, "fit", fail)

@@ -65,6 +65,13 @@ def add_command(commands: Any) -> None:
         metavar="SHARE",
         help="share of the rows held out for testing (default: %(default)s); 0 trains on all rows",
     )
+    fit.add_argument("--split", default="random", help='"random", "time:COLUMN" or "group:COLUMN" (default: %(default)s)')
+    fit.add_argument(
+        "--ignore", action="append", default=[], metavar="COLUMN", help="a column that is not used (may be repeated)"
+    )
+    fit.add_argument(
+        "--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like a leak (may be repeated)"
+    )
     fit.add_argument("--out", metavar="DIRECTORY", help="output directory (default: the name of the file, with -model)")
     fit.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     fit.add_argument("--force", action="store_true", help="accept a target that looks like an identifier or free text")
@@ -107,6 +114,9 @@ def _fit(options: argparse.Namespace) -> int:
             families=options.families,
             workers=options.workers,
             holdout=options.holdout,
+            split=options.split,
+            ignore=options.ignore,
+            keep=options.keep,
             directory=default_directory(path) if options.out is None else Path(options.out),
             seed=options.seed,
             force=options.force,

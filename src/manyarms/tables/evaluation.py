@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..sklearn.automl.scoring import score
 from ..sklearn.automl.stored_predictions import StoredNumbers, StoredProbabilities
@@ -39,11 +40,29 @@ class Evaluation:
         """The actual and the predicted values."""
         return pd.DataFrame({"actual": self.target.to_numpy(), "predicted": self.model.predict(None)})
 
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """The class probabilities; None for a regression."""
+        return self.model.predict_proba(None) if hasattr(self.model, "classes_") else None
+
+    def baseline(self, scoring: str, constant: Any) -> float | None:
+        """The score of a constant prediction, class frequencies or a number; None if these rows cannot be scored."""
+        classes = getattr(self.model, "classes_", None)
+        model = stored(np.repeat(np.asarray([constant], dtype=float), len(self.target), axis=0), classes)
+        try:
+            return replace(self, model=model).score(scoring)
+        except ValueError:
+            return None
+
     def note(self) -> str | None:
         """A note if not all held-out rows were predicted."""
         if len(self.target) == self.n_rows:
             return None
         return f"Scored {len(self.target):,} of {self.n_rows:,} held-out rows, to stay within the time and memory limits."
+
+
+def stored(predictions: Any, classes: Any) -> Any:
+    """A model that returns these predictions: probabilities of the classes, or numbers if there are none."""
+    return StoredNumbers(predictions) if classes is None else StoredProbabilities(predictions, classes)
 
 
 def evaluate(
@@ -73,8 +92,7 @@ def evaluate(
         done += size
         size = next_batch(most - done, size, clock() - began, end - clock())
     predictions = predictions[:done]
-    stored = StoredNumbers(predictions) if classes is None else StoredProbabilities(predictions, classes)
-    return Evaluation(target.iloc[order[:done]].reset_index(drop=True), stored, len(rows))
+    return Evaluation(target.iloc[order[:done]].reset_index(drop=True), stored(predictions, classes), len(rows))
 
 
 def next_batch(n: int, size: int, seconds: float, left: float) -> int:

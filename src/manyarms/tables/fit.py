@@ -20,10 +20,11 @@ from ..sklearn.automl.wording import one_line
 from .directory import JOURNAL, STUDY, check_directory, finished_steps, mismatch
 from .evaluation import Evaluation, evaluate
 from .names import Notify
-from .problem import Problem, problem_of
+from .problem import Problem, Selection, problem_of
 from .reading.memory import explained
 from .reading.table import read_table, warn
 from .result import TableFit
+from .splits import RANDOM, Split
 from .time_budget import TimeBudget
 
 HOLDOUT = 0.2
@@ -42,6 +43,9 @@ def fit_table(
     families: Sequence[str] | None = None,
     workers: int = 1,
     holdout: float = HOLDOUT,
+    split: str = RANDOM,
+    ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
     directory: str | os.PathLike[str] | None = None,
     seed: int = 0,
     force: bool = False,
@@ -63,6 +67,10 @@ def fit_table(
         families: Names of the model families to try. By default all that are installed.
         workers: Number of processes that train in parallel.
         holdout: Share of the rows held out for an unbiased test score; 0 to train on all rows.
+        split: How rows are divided for testing and validation: "random"; "time:COLUMN" to train on earlier rows and test on
+            the latest; or "group:COLUMN" to keep the rows of a group together.
+        ignore: Names of columns that are not used.
+        keep: Names of columns that are used even if they look like leaks.
         directory: Where to keep the journal of the search. If it holds an unfinished search for the same table, the search is
             resumed. `TableFit.save` writes the model there.
         seed: Random seed.
@@ -83,6 +91,7 @@ def fit_table(
         families,
         checks.whole("workers", workers, 1),
         checks.between("holdout", holdout, 0, 0.5),
+        Selection(_names("ignore", ignore), _names("keep", keep), Split.parse(split)),
         checks.whole("seed", seed, 0),
         checks.flag("force", force),
         checks.flag("progress", progress),
@@ -99,7 +108,7 @@ def fit_table(
     with explained(path or "The table"), _explained_mismatch(settings.directory):
         copies = 3.0 + workers  # the table, its two parts, and one prepared for training in each process
         frame: Any = source if path is None else read_table(path, seed=seed, copies=copies, notify=note, **reading)
-        problem = problem_of(frame, target, task, holdout, seed, note, force)
+        problem = problem_of(frame, target, task, holdout, seed, note, force, settings.selection)
         scoring = scoring or DEFAULT_SCORING[problem.task]
         check_fits(scoring, problem.task, problem.target)
         on_start(problem, scoring)
@@ -113,6 +122,13 @@ def fit_table(
     return TableFit(model, score, notes, problem, scoring, evaluation, path, settings.directory, known, limit, done)
 
 
+def _names(argument: str, names: Sequence[str]) -> list[str]:
+    """The names of columns; an error for a single name, which would be read letter by letter."""
+    if isinstance(names, str):
+        raise TypeError(f"{argument} must be a list of column names, got {names!r}: use [{names!r}]")
+    return list(names)
+
+
 @dataclass(frozen=True)
 class _Settings:
     """The arguments of `fit_table`, checked."""
@@ -123,6 +139,7 @@ class _Settings:
     families: Sequence[str] | None
     workers: int
     holdout: float
+    selection: Selection
     seed: int
     force: bool
     progress: bool
@@ -131,7 +148,9 @@ class _Settings:
     def recorded(self) -> dict[str, Any]:
         """What is stored with the model."""
         names = ("seconds", "budget", "families", "workers", "holdout", "seed")
-        return {name: getattr(self, name) for name in names}
+        chosen = self.selection
+        selected = {"split": str(chosen.split), "ignore": list(chosen.ignore), "keep": list(chosen.keep)}
+        return {name: getattr(self, name) for name in names} | selected
 
 
 def _searched(problem: Problem, scoring: str, settings: _Settings, limit: TimeBudget, done: int | None) -> Any:
@@ -149,11 +168,13 @@ def _searched(problem: Problem, scoring: str, settings: _Settings, limit: TimeBu
         random_state=settings.seed,
         progress=settings.progress,
         force=settings.force,
+        cv=problem.folds() or "auto",
+        exclude_leaks=False,  # they are excluded already
     )
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     try:
-        return model.fit(problem.rows, problem.target)
+        return model.fit(problem.rows, problem.target, groups=problem.groups)
     finally:
         if directory is not None:
             with suppress(OSError):

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
+from ..sklearn.automl.conversions import numbers, words_of
 from ..sklearn.automl.wording import closest, listed
 from .names import Notify
 
@@ -44,8 +45,11 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> 
 def _as_kind(column: pd.Series[Any], kind: str, notify: Notify) -> pd.Series[Any]:
     """The column, stored as text, numbers or times."""
     if kind == TEXT:
-        return column.astype(object).where(column.isna(), column.astype(str))
-    made = pd.to_numeric(column, errors="coerce") if kind == NUMBER else pd.to_datetime(column, errors="coerce")
+        return column.astype(object).where(column.isna(), pd.Series(words_of(column), index=column.index))
+    if kind == NUMBER:
+        made: pd.Series[Any] = pd.Series(numbers(column), index=column.index, name=column.name)
+    else:
+        made = pd.to_datetime(column, errors="coerce")
     odd = column[column.notna() & made.isna()].unique()
     if len(odd):
         notify(f"The column {column.name!r} must hold {kind}s. These values are treated as missing: {listed(odd)}.")

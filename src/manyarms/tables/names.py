@@ -51,13 +51,13 @@ def without_row_numbers(frame: pd.DataFrame, notify: Notify) -> pd.DataFrame:
     return frame
 
 
-def find_column(name: str, columns: Collection[str]) -> str:
-    """The column with this name; an error that suggests similar names if there is none."""
+def find_column(name: str, columns: Collection[str], role: str = "target") -> str:
+    """The column with this name; an error that names its role and suggests similar names if there is none."""
     if name in columns:
         return name
     close = closest(name, columns)
     hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Columns: {listed(columns)}."
-    raise TargetError(f"The target column {name!r} does not exist. {hint}", name)
+    raise TargetError(f"The {role} column {name!r} does not exist. {hint}", name)
 
 
 def _is_number(text: str) -> bool:

@@ -12,11 +12,10 @@ from typing import Any
 import pandas as pd
 
 from ..html.writing import write_text
-from ..sklearn.automl.column_kinds import dtype_kind
-from ..sklearn.automl.scoring import score
-from .evaluation import Evaluation
+from ..sklearn.automl.column_kinds import NOTHING, dtype_kind
+from .evaluation import Evaluation, stored
 from .problem import Problem
-from .report import Findings, column_importance, columns_frame, importance_seconds, report_page
+from .report import Findings, column_importance, columns_frame, importance_seconds, report_page, unused_columns
 from .saved import Facts, save_model
 from .time_budget import TimeBudget
 from .versions import installed, versions_of
@@ -91,6 +90,9 @@ class TableFit:
                 "search": float(model.ensemble_score_),
                 "best single model": float(model.best_score_),
                 "baseline": float(model.baseline_score_),
+                "held-out baseline": None
+                if self.evaluation is None
+                else self.evaluation.baseline(self.scoring, self.constant()),
             },
             rows={"trained on": len(rows), "held out": n_tested},
             members=[{"family": member.family, "weight": member.weight, "arm": member.arm} for member in model.members_],
@@ -136,22 +138,35 @@ class TableFit:
         return Path(path)
 
     def _write_report(self, path: Path, facts: Facts, time: float | None) -> None:
+        rows, kinds = self.problem.rows, list(self.model.columns_["kind"])
+        used = [kind != NOTHING for kind in kinds]
         findings = Findings(
             title="table" if self.source is None else self.source.name,
             facts=facts,
             leaderboard=self.leaderboard,
             pulls=self.model.pulls_,
-            columns=columns_frame(self.problem.rows, list(self.model.columns_["kind"])),
+            columns=columns_frame(rows.loc[:, used], [kind for kind in kinds if kind != NOTHING]),
             held_out=None if self.evaluation is None else self.evaluation.frame(),
             importance=self.importance(time),
             notes=self.notes,
+            probabilities=None if self.evaluation is None else self.evaluation.probabilities(),
+            constant=self.constant(),
+            excluded={**self.problem.excluded, **unused_columns(rows, kinds)},
         )
         write_text(path, report_page(findings))
 
-    def importance(self, time: float | None = None) -> pd.Series[Any] | None:
+    def constant(self) -> Any:
+        """The constant baseline: the share of each class among the rows to train on, or the mean of their target."""
+        target = self.problem.target
+        if not hasattr(self.model, "classes_"):
+            return float(target.astype(float).mean())
+        return target.value_counts(normalize=True).reindex(self.model.classes_, fill_value=0.0).to_numpy(dtype=float)
+
+    def importance(self, time: float | None = None) -> pd.DataFrame | None:
         """The permutation importance of the columns on the held-out rows, the largest first; None if it was not measured.
 
-        It is not measured if Ctrl-C ended the search, so that the results are written at once.
+        The table has a row for each column, with the `mean` and the standard deviation `std` of several shuffles. It is not
+        measured if Ctrl-C ended the search, so that the results are written at once.
 
         Args:
             time: Seconds it may take, at most. Never more than a share of the time of the training.
@@ -159,7 +174,14 @@ class TableFit:
         if self.problem.test is None or self.interrupted:
             return None
         seconds = importance_seconds(float(self.model.pulls_["seconds"].sum()), time)
-        return column_importance(lambda *test: score(self.model, self.scoring, *test), *self.problem.test, seconds)
+        used = self.problem.rows.columns[(self.model.columns_["kind"] != NOTHING).to_numpy()]
+        classes = getattr(self.model, "classes_", None)
+
+        def scored(predictions: Any, target: Any) -> float:
+            return Evaluation(target, stored(predictions, classes), len(target)).score(self.scoring)
+
+        predict = self.model.predict if classes is None else self.model.predict_proba
+        return column_importance(predict, scored, *self.problem.test, seconds, columns=list(used))
 
 
 def _one_of_each(model: Any) -> Any:

@@ -9,11 +9,15 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from ..sklearn.automl.column_kinds import NUMBER, TEXT, TIME, dtype_kind
+from ..sklearn.automl.conversions import numbers as as_numbers
+from ..sklearn.automl.number_formats import are_consistent
 from ..sklearn.automl.task import CLASSIFICATION, FEW_CLASSES, REGRESSION
 from ..sklearn.automl.wording import counted, listed
 from .errors import TargetError
 from .names import Notify
+from .splits import BY_TIME, RANDOM, Split, latest_rows, some_groups
 
+_RANDOM = Split()
 _NEARLY_ALL = 0.9  # share of numbers in a text column from which it is treated as numeric
 
 
@@ -44,14 +48,18 @@ def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
     known = values.dropna()
     if dtype_kind(values.dtype) != TEXT or isinstance(values.dtype, pd.CategoricalDtype) or not len(known):
         return values
-    codes, distinct = pd.factorize(known)  # because converting 500,000 texts takes a second
-    numbers = pd.Series(pd.to_numeric(np.asarray(distinct), errors="coerce")[codes], known.index)
-    if numbers.notna().mean() < _NEARLY_ALL or numbers.nunique() <= FEW_CLASSES:
+    codes, distinct = pd.factorize(values)  # because converting 500,000 texts takes a second
+    texts = pd.Series(np.asarray(distinct), dtype=object)
+    read = np.append(as_numbers(texts), np.nan)[codes]  # the code of a missing value is -1
+    numbers = pd.Series(read, index=values.index, name=values.name)
+    if numbers[values.notna()].notna().mean() < _NEARLY_ALL or numbers.nunique() <= FEW_CLASSES:
         return values
-    odd = known[numbers.isna()].unique()
+    if not are_consistent(map(str, distinct)):
+        return values
+    odd = known[numbers[values.notna()].isna()].unique()
     if len(odd):
         notify(f"The target {values.name!r} is numeric. These values are treated as missing: {listed(odd)}.")
-    return pd.to_numeric(values, errors="coerce")
+    return numbers
 
 
 def _plain(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -81,7 +89,9 @@ def _shown(value: Any) -> str:
     return repr(value.item() if hasattr(value, "item") else value)
 
 
-def held_out(target: pd.Series[Any], task: str, share: float, most: int, seed: int) -> np.ndarray[Any, Any]:
+def held_out(
+    target: pd.Series[Any], task: str, share: float, most: int, seed: int, split: Split = _RANDOM, keys: Any = None
+) -> np.ndarray[Any, Any]:
     """Which rows to hold out: a random sample, stratified by class, that never holds all rows of a class.
 
     Args:
@@ -90,11 +100,17 @@ def held_out(target: pd.Series[Any], task: str, share: float, most: int, seed: i
         share: Share of the rows to hold out; 0 for none.
         most: Largest number of rows to hold out.
         seed: Random seed. The same seed holds out the same rows.
+        split: How to divide the rows. By time, the latest rows are held out; by group, whole groups.
+        keys: The time or the group of each row, unless the split is random.
     """
     rows, chosen = np.arange(len(target)), np.zeros(len(target), bool)
     n = min(round(share * len(target)), most)
     if n < 1:
         return chosen
+    if split.kind != RANDOM:
+        chosen = latest_rows(keys, n) if split.kind == BY_TIME else some_groups(keys, n, seed)
+        known = task == REGRESSION or target.isin(target[~chosen].unique()).to_numpy()
+        return chosen & known
     if task == REGRESSION:
         chosen[train_test_split(rows, test_size=n, random_state=seed)[1]] = True
         return chosen

@@ -124,12 +124,55 @@ def test_any_scikit_learn_scorer_can_be_optimized(scoring):
     assert ("svm" in set(model.leaderboard_["family"])) == (scoring in ("f1_macro", "balanced_accuracy"))
 
 
-def test_a_holdout_is_trained_slice_by_slice_and_then_on_all_rows():
+def test_with_a_holdout_models_are_trained_completely_and_then_on_all_rows():
     X, y = load_breast_cancer(return_X_y=True)
-    model = quick(cv=1, budget=40, families=["forest", "linear"]).fit(X, y)
-    forest = model.leaderboard_.query("family == 'forest'")
-    assert forest["max_steps"].iloc[0] > 1 and forest["steps"].max() > 1
+    model = quick(cv=1, budget=8, families=["forest", "linear"]).fit(X, y)
+    assert (model.leaderboard_["steps"] == model.leaderboard_["max_steps"]).all()
     assert all(len(member.models) == 1 for member in model.members_)
+    forests = [member.models[0][-1] for member in model.members_ if member.family == "forest"]
+    assert all(tree.tree_.n_node_samples[0] > 0.8 * len(X) * 0.6 for forest in forests for tree in forest.estimators_)
+
+
+def test_with_a_holdout_boosting_is_the_first_family_and_is_stopped_early():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = quick(cv=1, budget=4, families=["linear", "lightgbm"]).fit(X, y)
+    assert model.pulls_["family"].iloc[0] == "lightgbm"
+    boosted = [member.models[0][-1] for member in model.members_ if member.family == "lightgbm"]
+    assert all(0 < one.booster_.current_iteration() < 500 for one in boosted)
+
+
+@pytest.mark.parametrize("family", ["lightgbm", "catboost"])
+@pytest.mark.parametrize("cv", [1, 3])
+def test_native_categories_are_used_and_unknown_ones_accepted(family, cv):
+    pytest.importorskip(family)
+    rng = np.random.default_rng(0)
+    effects, codes = rng.normal(size=200), rng.integers(0, 200, 3_000)
+    table = pd.DataFrame({"code": [f"c{code}" for code in codes], "size": rng.normal(size=3_000)})
+    target = 3 * effects[codes] + table["size"].to_numpy() + 0.1 * rng.normal(size=3_000)
+    model = AutoRegressor(budget=1, cv=cv, families=[family], random_state=0).fit(table, target)
+    assert model.score(table, target) > 0.5
+    new = pd.DataFrame({"code": ["never seen", None, "c1"], "size": [0.0, 1.0, np.nan]})
+    assert np.isfinite(model.predict(new)).all()
+
+
+def test_an_ensemble_stays_within_its_limits():
+    X, y = load_breast_cancer(return_X_y=True)
+    free = quick(budget=12, families=["forest", "linear", "discriminant"]).fit(X, y)
+    assert free.model_mb_ == pytest.approx(sum(member.model_mb for member in free.members_)) and free.predict_ms_ > 0
+    small = quick(budget=12, families=["forest", "linear", "discriminant"], max_model_mb=0.1).fit(X, y)
+    assert small.model_mb_ <= 0.1 and "forest" not in {member.family for member in small.members_}
+
+
+def test_limits_that_no_model_meets_give_the_smallest_model_and_a_note():
+    with pytest.warns(ma.ManyarmsWarning, match="Every model exceeds max_predict_ms or max_model_mb"):
+        model = quick(max_model_mb=1e-6).fit(*IRIS)
+    assert len(model.members_) == 1
+
+
+def test_the_requested_score_decides_which_models_form_the_ensemble():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = quick(budget=12, families=["linear", "tree", "naive_bayes"]).fit(X, y)
+    assert model.ensemble_score_ >= model.best_score_ - 0.01
 
 
 def test_one_model_without_the_ensemble():
@@ -378,6 +421,7 @@ def test_where_every_pull_fails_there_is_still_a_model(kind, monkeypatch):
         ({"budget": 0}, "budget must be at least 1, got 0"),
         ({"time_budget": "soon"}, "time_budget must be"),
         ({"n_jobs": 0}, "n_jobs must be at least 1, got 0"),
+        ({"max_model_mb": -1}, "max_model_mb must be above 0, got -1"),
         ({"progress": "no"}, "progress must be True or False, got 'no'"),
     ],
 )
@@ -393,3 +437,45 @@ def test_other_columns_are_refused_in_predict(fitted):
         fitted.predict(X.iloc[:, ::-1])
     with pytest.raises(ValueError, match="X has 2 features, but AutoClassifier is expecting 4"):
         fitted.predict(X.to_numpy()[:, :2])
+
+
+def test_logarithms_of_probabilities(fitted):
+    chances = fitted.predict_proba(IRIS[0])
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(fitted.predict_log_proba(IRIS[0]), np.log(chances))
+
+
+def test_the_importances_of_the_columns_sum_to_one():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"noise": rng.normal(size=200), "constant": 1.0, "signal": rng.normal(size=200)})
+    with pytest.raises(AttributeError):
+        _ = quick().feature_importances_
+    for kind, target in ((AutoClassifier, table["signal"] > 0), (AutoRegressor, 3 * table["signal"])):
+        model = quick(kind, budget=4).fit(table, target)
+        found = model.feature_importances_
+        assert found.sum() == pytest.approx(1.0) and found[1] == 0 and found.argmax() == 2 and found[2] > 0.8
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).feature_importances_, found)
+
+
+@pytest.mark.parametrize(("n_jobs", "workers"), [(None, 1), (3, 3), (-1, 8), (-2, 7), (-100, 1)])
+def test_negative_numbers_of_jobs_count_from_the_number_of_cores(monkeypatch, n_jobs, workers):
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    assert quick(n_jobs=n_jobs)._settings().workers == workers
+
+
+def test_a_categorical_of_numbers_stays_a_category():
+    codes = np.tile([10, 20, 30, 40], 30)
+    table = pd.DataFrame({"code": pd.Categorical(codes), "x": np.random.default_rng(0).normal(size=120)})
+    model = quick(families=["linear"], budget=2).fit(table, np.isin(codes, [10, 30]))
+    assert list(model.columns_["kind"]) == ["category", "number"]
+    assert model.score(table, np.isin(codes, [10, 30])) == 1.0  # no threshold on a number could do that
+
+
+def test_rows_of_a_group_are_validated_together():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 5)
+    table, labels = pd.DataFrame({"place": groups + rng.normal(scale=0.01, size=200)}), rng.integers(0, 2, 40)[groups]
+    with pytest.warns(ma.ManyarmsWarning, match="No model reached the score of the constant baseline"):
+        apart = quick(AutoClassifier, cv="auto", families=["neighbors"], budget=3).fit(table, labels, groups=groups)
+    mixed = quick(AutoClassifier, cv="auto", families=["neighbors"], budget=3).fit(table, labels)
+    assert mixed.ensemble_score_ > apart.ensemble_score_ + 0.1

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import LeaveOneGroupOut
 
-from manyarms.sklearn.automl.folds import count_folds, make_folds
+from manyarms.sklearn.automl.folds import count_folds, group_folds, make_folds
 
 
 @settings(max_examples=50, deadline=None)
@@ -36,3 +37,16 @@ def test_many_rows_have_a_holdout():
     assert count_folds(7, 50) == 7
     with pytest.raises(ValueError, match="cv must be at least 1, got 0"):
         count_folds(0, 50)
+
+
+def test_groups_are_never_divided_between_training_and_validation():
+    groups = np.repeat(np.arange(30), 5)
+    for labels in (np.arange(150) % 3, None):
+        for train, test in group_folds("auto", labels, groups, 150, 0):
+            assert not set(groups[train]) & set(groups[test])
+    assert len(group_folds(1, None, groups, 150, 0)) == 1
+    assert len(group_folds(LeaveOneGroupOut(), None, groups, 150, 0)) == 30
+    with pytest.raises(ValueError, match="one value per row, got 150 for 151"):
+        group_folds("auto", None, groups, 151, 0)
+    with pytest.raises(ValueError, match="at least two different values"):
+        group_folds("auto", None, np.zeros(150), 150, 0)

@@ -228,6 +228,8 @@ def test_models_made_in_a_script_are_saved_so_that_a_worker_can_read_them(monkey
     Mine.__module__, Mine.__qualname__ = "__main__", "Mine"
     with monkeypatch.context() as script:
         script.setattr(sys.modules["__main__"], "Mine", Mine, raising=False)
-        written = cloudpickle.dumps(Trained({0: Mine(C=3)}))
+        made = Trained()
+        made.models[0] = Mine(C=3)
+        written = cloudpickle.dumps(made)
     state = pickle.loads(written)  # where __main__ is another
     assert isinstance(state, Trained) and state.models[0].C == 3

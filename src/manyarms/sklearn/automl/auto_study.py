@@ -8,6 +8,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -26,21 +27,25 @@ from ..training.candidate import Metadata
 from ..training.fitting import row_order
 from ..training.results import ArmResult, arm_results
 from ..training.time_limit import Clock, Deadline, TimeLimit
-from ..training.training import Training
-from .candidates import make_candidates
+from ..training.training import Training, is_builtin
+from .candidates import BOOSTING_FACTOR, make_candidates
 from .constant import Baseline, constant_baseline, constant_member
 from .ensemble import Member, class_scores
 from .folds import count_folds, given_folds, make_folds
-from .plan import Plan, Size, needs_process, plan_of, width
+from .plan import Columns, Plan, Size, needs_process, plan_of, retrain_seconds, width
 from .quick_model import QuickModel, fit_quick_model
-from .scoring import checked_constant_score, scorer_of
+from .scoring import checked_constant_score, score_of, scorer_of
 from .settings import Data, Settings
+from .sparse_tables import stored_per_row
+from .targets import Target
 
 _DISK = "2GB"  # largest size of the checkpoints
 _INITIAL = 2  # random arms at the start of each family
 _GREED = 150.0  # weight of the best score of a family: there are few pulls, and good families differ little
 _RESERVE = 0.1  # share of the time for building the ensemble
-_RETRAIN = 0.25  # share of the time for building the ensemble if its models are retrained on all rows
+_RETRAIN = 0.5  # largest share of the time for retraining the best model on all rows
+_AFTER = 0.05  # share of the time for the rest of building the ensemble
+_WORTHWHILE = 0.1  # share of the time that is enough for another pull
 _SHARE, _SHORTEST = 0.1, 2.0  # time limit of a pull: share of the time, and at least in seconds
 _PATIENCE, _MOMENT = 2.0, 2.0  # factor of that limit, and extra seconds, after which a pull is killed
 _GRACE, _LEAST_GRACE = 0.03, 0.5  # share of the time, and at least in seconds, for the last pulls to finish
@@ -67,7 +72,10 @@ class AutoStudy:
 
     def __init__(self, data: Data, kinds: Sequence[str], settings: Settings, clock: Clock = time.monotonic) -> None:
         self._clock, self._began, self._until, self._end = clock, clock(), np.inf, np.inf
-        self.all_data, self.target, self.settings, self._kinds = data, data.target, settings, list(kinds)
+        self._latest, self._best = np.inf, (-np.inf, 0.0)  # end of the search at the latest; reward and time of the best pull
+        self.all_data, self.target, self.settings = data, data.target, settings
+        sparse = data.sparse_columns
+        self.columns = Columns(list(kinds), stored_per_row(data.table) if sparse else width(kinds), sparse)
         self.scorer = scorer_of(settings.scoring, data.target)
         self._constant_score = checked_constant_score(self.scorer, data.target)
         numbered = isinstance(settings.cv, (str, int, np.integer))
@@ -75,7 +83,7 @@ class AutoStudy:
         self.quick_model = None if settings.seconds is None else self._fit_quick_model()
         self.plan = self._plan()
         weighted = data.weights is not None
-        self.candidates = make_candidates(settings.families, self._kinds, data.target, self.plan, self.scorer, weighted)
+        self.candidates = make_candidates(settings.families, self.columns, data.target, self.plan, self.scorer, weighted)
         self._lengths: list[float] = []  # durations of the most recent pulls
         self._open = contextlib.ExitStack()
         try:
@@ -95,9 +103,9 @@ class AutoStudy:
         return data.target.values if data.target.n_classes else None
 
     def _fit_quick_model(self) -> QuickModel:
-        columns = width(self._kinds)
-        data = self.all_data
-        return fit_quick_model(data.table, self._kinds, data.target, self.scorer, columns, self.settings.seed or 0, self._clock)
+        data, columns = self.all_data, self.columns
+        seed = self.settings.seed or 0
+        return fit_quick_model(data.table, columns.kinds, data.target, self.scorer, columns.width, seed, self._clock)
 
     def _plan(self) -> Plan:
         """The plan of the stored study or, for a new study, a plan that fits the table and the time."""
@@ -108,7 +116,7 @@ class AutoStudy:
         folds = count_folds(self.settings.cv, len(self.all_data))
         if self.quick_model is None or self.settings.seconds is None:
             return Plan(folds, len(self.all_data))
-        size = Size(len(self.all_data), width(self._kinds), self.target.n_classes)
+        size = Size(len(self.all_data), self.columns.width, self.target.n_classes)
         return plan_of(
             size, folds, self.settings.seconds, self.quick_model.seconds_per_row, may_change=self.settings.cv == "auto"
         )
@@ -174,6 +182,7 @@ class AutoStudy:
             quiet=True,
             shared=shared,
             outputs=partial(class_scores, classes=classes) if classes else _numbers,
+            output_score=partial(_output_score, scorer=self.scorer, target=data.target) if is_builtin(self.scorer) else None,
         )
 
     @cached_property
@@ -184,18 +193,18 @@ class AutoStudy:
     @property
     def _in_processes(self) -> bool:
         """Whether pulls run in other processes."""
-        size = Size(self.plan.rows, width(self._kinds), self.target.n_classes)
+        size = Size(self.plan.rows, self.columns.width, self.target.n_classes)
         return self.settings.workers > 1 or (self.settings.seconds is not None and needs_process(size, self.settings.seconds))
 
     def run(self) -> None:
         """Search until the time or the steps are spent. Both are totals over all runs."""
         settings, study, timeout, runner = self.settings, self.study, None, None
         if settings.seconds is not None:
-            reserve = _RETRAIN if self.plan.folds == 1 else _RESERVE if settings.ensemble else _RESERVE / 2
+            reserve = _RESERVE if settings.ensemble or self.plan.folds == 1 else _RESERVE / 2
             timeout = (1 - reserve) * settings.seconds - self._elapsed() - study.counts.seconds / settings.workers
             if timeout <= 0:
                 return
-            self._until = self._clock() + timeout
+            self._until = self._latest = self._clock() + timeout
             runner = self._limited(settings.seconds)
         with contextlib.suppress(NoResult):  # the fallback model is used instead
             study.optimize(
@@ -213,16 +222,33 @@ class AutoStudy:
     def _limited(self, seconds: float) -> ProcessRunner | None:
         """Set the time limit of pulls. If they run in other processes, return a runner that kills them if they exceed it."""
         pull, late = max(_SHORTEST, _SHARE * seconds), self._until + max(_GRACE * seconds, _LEAST_GRACE)
-        apart = self._in_processes
+        apart, longest = self._in_processes, pull * (BOOSTING_FACTOR if self.plan.folds == 1 else 1.0)
         self.training.limit = TimeLimit(pull, self._until, np.inf if apart else late, self._clock)
-        return ProcessRunner(self.settings.workers, _PATIENCE * pull + _MOMENT, until=late) if apart else None
+        return ProcessRunner(self.settings.workers, _PATIENCE * longest + _MOMENT, until=late) if apart else None
 
     def _watch(self, study: Study, outcome: Outcome) -> None:
-        """Stop if every pull fails, or if another pull as long as the last ones would not end in time."""
+        """Stop if every pull fails, or if there is no time for another one. Pulls are cut short, so a short time is enough."""
         self._lengths = [*self._lengths[1 - _LAST :], outcome.seconds]
-        late = self._clock() + float(np.mean(self._lengths)) > self._until
+        if outcome.reward is not None and outcome.reward > self._best[0]:
+            self._best = outcome.reward, outcome.seconds
+        if self.settings.seconds is not None and self.plan.folds == 1:
+            self._leave_time_to_retrain(self.settings.seconds)
+        short = np.inf if self.settings.seconds is None else _WORTHWHILE * self.settings.seconds
+        late = self._clock() + min(float(np.mean(self._lengths)), short) > self._until
         if late if study.counts.pulls else study.counts.failures >= _HOPELESS:
             study.stop()
+
+    def _leave_time_to_retrain(self, seconds: float) -> None:
+        """End the search in time to retrain the best model on all rows, unless that takes too long."""
+        needed = retrain_seconds(self._best[1], self.growth)
+        reserve = max(_RESERVE * seconds, needed + _AFTER * seconds if needed <= _RETRAIN * seconds else 0.0)
+        self._until = min(self._latest, self._began + seconds - reserve)
+        self.training.limit = replace(self.training.limit, until=self._until)  # for pulls in this process
+
+    @property
+    def growth(self) -> float:
+        """How many times as many rows there are in total as the search trains on."""
+        return len(self.all_data) / max(1, len(self.training.folds[0][0]))
 
     def left(self) -> float:
         """Seconds left in total."""
@@ -275,6 +301,14 @@ class AutoStudy:
     def results(self) -> dict[int, ArmResult]:
         """The result of each arm in the journal, after the search."""
         return {result.arm: result for result in arm_results(self.study.journal.events())}
+
+
+def _output_score(output: Any, rows: Any, scorer: Any, target: Target) -> float | None:
+    """The score of predictions; None for the scores of a classifier that predicts no probabilities."""
+    if not target.n_classes:
+        return score_of(output, scorer, target, rows)
+    scores, are_probabilities = output
+    return score_of(scores, scorer, target, rows) if are_probabilities else None
 
 
 def _numbers(model: Any, X: Any) -> Any:

@@ -10,38 +10,61 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..training.candidate import Candidate
+from ..training.resources import EARLY_STOPPING
 from .families import families
 from .family import Family
-from .plan import Plan, width
+from .family_spaces import LIBRARIES
+from .plan import Columns, Plan
 from .scoring import needs_probabilities
 from .targets import Target
 
+BOOSTING_FACTOR = 3.0
+"""Factor of the time limit of boosting with a single validation set."""
+
+_MOST_ROUNDS = 2_000  # of boosting that is stopped early
+_FIRST = ("lightgbm", "catboost", "linear", "xgboost", "extra_trees", "network")  # with a single validation set
+_FIRST_IF_SPARSE = ("linear", "naive_bayes", "lightgbm", "xgboost", "extra_trees")
+
 
 def make_candidates(
-    names: Sequence[str] | None, kinds: Sequence[str], target: Target, plan: Plan, scorer: Any, weighted: bool
+    names: Sequence[str] | None, columns: Columns, target: Target, plan: Plan, scorer: Any, weighted: bool
 ) -> dict[str, tuple[Family, Candidate]]:
     """The families for a table and how they are trained, by name.
 
-    With cross-validation, a step is a full training on all folds. With a single validation set, trainings are sliced.
+    A step is a full training, on all folds or with a single validation set. In the latter case boosting comes first, because it
+    is usually the best for many rows, and is stopped early.
 
     Args:
         names: Names of the families; None for all that fit the table.
-        kinds: What each column holds.
+        columns: The columns of the table.
         target: What to predict.
         plan: The number of folds and rows.
         scorer: The scorer of the search.
         weighted: Whether there are sample weights.
     """
     rows = plan.rows - plan.rows // max(plan.folds, 5)
-    found = families(names, classes=target.n_classes, rows=rows, columns=width(kinds))
+    size: dict[str, int] = {"rows": rows, "columns": columns.width, "sparse_columns": columns.sparse}
+    found = families(names, classes=target.n_classes, **size)
     probabilities = target.n_classes > 0 and needs_probabilities(scorer, target)
     usable = {
-        name: replace(family, estimator=clone(family.estimator).set_params(prepare__kinds=list(kinds)))
+        name: replace(family, estimator=clone(family.estimator).set_params(**columns.parameters))
         for name, family in _usable(found, probabilities, weighted).items()
     }
     if plan.folds > 1:
         return {name: (f, Candidate(f.estimator, _unsliced(f.resource), 1)) for name, f in usable.items()}
-    return {name: (f, Candidate(f.estimator, f.resource, f.max_steps)) for name, f in usable.items()}
+    first = _FIRST_IF_SPARSE if columns.sparse else _FIRST
+    ordered = sorted(usable, key=lambda name: first.index(name) if name in first else len(first))
+    return {name: _on_one_fold(name, usable[name]) for name in ordered}
+
+
+def _on_one_fold(name: str, family: Family) -> tuple[Family, Candidate]:
+    """How a family is trained with a single validation set: each pull is a whole training, as far as its time allows."""
+    if name not in LIBRARIES:
+        resource = None if family.resource == "n_samples" else family.resource
+        return family, Candidate(family.estimator, resource, 1)
+    estimator = clone(family.estimator).set_params(model__n_estimators=_MOST_ROUNDS)
+    family = replace(family, estimator=estimator, resource=EARLY_STOPPING, max_steps=1)
+    return family, Candidate(estimator, EARLY_STOPPING, 1, time_factor=BOOSTING_FACTOR)
 
 
 def _unsliced(resource: str | None) -> str | None:

@@ -82,7 +82,7 @@ class _NoColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        return np.zeros((len(X), 1))
+        return np.zeros((X.shape[0], 1))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

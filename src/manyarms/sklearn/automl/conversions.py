@@ -10,10 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .number_formats import written_numbers
+
 MISSING = "(missing)"
 """The category of a missing value."""
 
-_HUGE = 1e15  # larger numbers are clipped, so that their squares stay finite
+HUGE = 1e15
+"""Larger numbers are clipped, so that their squares stay finite."""
+
 _LONGEST_WORD, _LONGEST_TEXT = 1_000, 10_000  # characters that are used
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _NUMBER = re.compile(r"\d+")
@@ -23,14 +27,17 @@ _COMPACT_DATE = re.compile(r"\s*[12]\d{3}[01]\d[0-3]\dT\d{4}")
 
 
 def numbers(values: pd.Series) -> NDArray[np.float64]:
-    """The values as finite numbers; NaN for anything else, including infinity."""
+    """The values as finite numbers, including text such as "1,747" or "$82.40"; NaN for anything else and for infinity."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
     try:
-        result = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        result = np.array(pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
     except (TypeError, ValueError, OverflowError):  # lists, or integers too large for a float
         result = np.array([_number(value) for value in values], dtype=float)
-    return np.where(np.isfinite(result), np.clip(result, -_HUGE, _HUGE), np.nan)
+    if not pd.api.types.is_numeric_dtype(values.dtype) and (rest := np.isnan(result) & values.notna().to_numpy()).any():
+        places, distinct = _factorized(values[rest])
+        result[rest] = written_numbers(_text(value) for value in distinct)[places]
+    return np.where(np.isfinite(result), np.clip(result, -HUGE, HUGE), np.nan)
 
 
 def number_matrix(table: pd.DataFrame) -> NDArray[np.float64]:
@@ -38,7 +45,7 @@ def number_matrix(table: pd.DataFrame) -> NDArray[np.float64]:
     if not all(is_plain(dtype) for dtype in set(table.dtypes)):
         return np.column_stack([numbers(table[column]) for column in table])
     result = table.to_numpy(dtype=float)
-    return np.where(np.isfinite(result), np.clip(result, -_HUGE, _HUGE), np.nan)
+    return np.where(np.isfinite(result), np.clip(result, -HUGE, HUGE), np.nan)
 
 
 def is_plain(dtype: Any) -> bool:
@@ -52,7 +59,7 @@ def _number(value: Any) -> float:
     except (TypeError, ValueError):
         return np.nan
     except OverflowError:
-        return _HUGE if value > 0 else -_HUGE
+        return HUGE if value > 0 else -HUGE
 
 
 def looks_like_date(text: str) -> bool:

@@ -15,7 +15,12 @@ Array = NDArray[np.float64]
 
 
 def ensemble_weights(
-    outputs: Sequence[Array], loss: Callable[[Array], float], rounds: int, is_late: Callable[[], bool] = lambda: False
+    outputs: Sequence[Array],
+    loss: Callable[[Array], float],
+    rounds: int,
+    is_late: Callable[[], bool] = lambda: False,
+    costs: Array | None = None,
+    limits: Array | None = None,
 ) -> Array:
     """The weights of an ensemble by greedy selection: each round adds the model that helps most (Caruana et al., 2004).
 
@@ -24,6 +29,8 @@ def ensemble_weights(
         loss: Returns the loss of an average of predictions.
         rounds: Number of rounds. The best average of all rounds is used.
         is_late: Returns whether to stop after the current round.
+        costs: The costs of each model, such as its size. At least one model must be within the limits.
+        limits: Largest total costs of the models with a weight.
 
     >>> import numpy as np
     >>> target = np.array([1.0, 2.0, 3.0])
@@ -34,7 +41,10 @@ def ensemble_weights(
     losses = []
     total = np.zeros_like(outputs[0])
     for number in range(rounds):
-        found = [loss((total + output) / (number + 1)) for output in outputs]
+        joins = np.ones(len(outputs), dtype=bool)
+        if costs is not None and limits is not None:
+            joins = within_limits(counts[number - 1] > 0 if number else np.zeros(len(outputs), dtype=bool), costs, limits)
+        found = [loss((total + output) / (number + 1)) if joins[i] else np.inf for i, output in enumerate(outputs)]
         chosen = int(np.argmin(found))
         total = total + outputs[chosen]
         counts[number] = counts[number - 1] if number else 0.0
@@ -44,6 +54,51 @@ def ensemble_weights(
             break
     best = counts[int(np.argmin(losses))]
     return np.asarray(best / best.sum())
+
+
+def within_limits(members: NDArray[np.bool_], costs: Array, limits: Array) -> NDArray[np.bool_]:
+    """Which models may join an ensemble without exceeding its limits.
+
+    Args:
+        members: Whether each model is already a member.
+        costs: The costs of each model, one row for each.
+        limits: Largest total of each cost.
+
+    >>> import numpy as np
+    >>> costs = np.array([[1.0], [2.0], [3.0]])
+    >>> within_limits(np.array([True, False, False]), costs, np.array([3.0])).tolist()
+    [True, True, False]
+    """
+    spent = costs[members].sum(axis=0)
+    return np.asarray(members | (spent + costs <= limits).all(axis=1))
+
+
+def pruned(weights: Array, outputs: Sequence[Array], loss: Callable[[Array], float], tolerance: float) -> Array:
+    """The weights without models that hardly matter: without them, the loss increases by at most the tolerance.
+
+    Args:
+        weights: The weights of the models, which sum to 1.
+        outputs: The predictions of each model for the same rows.
+        loss: Returns the loss of an average of predictions.
+        tolerance: Largest increase of the loss, in total.
+
+    >>> import numpy as np
+    >>> target = np.array([1.0, 2.0, 3.0])
+    >>> outputs = [target + 0.1, target + 0.11, target - 0.1]
+    >>> pruned(np.array([0.45, 0.05, 0.5]), outputs, lambda output: float(np.abs(output - target).mean()), 0.01).round(3)
+    array([0.474, 0.   , 0.526])
+    """
+    most = loss(_mean(weights, outputs)) + tolerance
+    for place in np.argsort(weights, kind="stable"):
+        fewer = np.where(np.arange(len(weights)) == place, 0.0, weights)
+        if weights[place] > 0 and fewer.sum() > 0 and loss(_mean(fewer / fewer.sum(), outputs)) <= most:
+            weights = fewer / fewer.sum()
+    return weights
+
+
+def _mean(weights: Array, outputs: Sequence[Array]) -> Array:
+    """The average of the outputs with a weight."""
+    return np.asarray(sum(weight * output for weight, output in zip(weights, outputs, strict=True) if weight > 0))
 
 
 def class_scores(model: Any, X: Any, classes: int) -> tuple[Array, bool]:
@@ -94,6 +149,8 @@ class Member:
         arm: Id of its arm in the study.
         models: Fitted pipelines.
         factor: Calibration factor of its scores, if it predicts no probabilities.
+        predict_ms: Milliseconds to predict 1,000 prepared rows, as measured in the search.
+        model_mb: Size of its models in megabytes.
     """
 
     weight: float
@@ -101,6 +158,8 @@ class Member:
     arm: int
     models: Sequence[Any]
     factor: float = 1.0
+    predict_ms: float = 0.0
+    model_mb: float = 0.0
 
 
 def average(members: Sequence[Member], X: Any, predict: Callable[[Any, Any, float], Array]) -> Array:

@@ -11,29 +11,38 @@ from sklearn.base import clone
 from ... import checks
 from .family import Family, Task
 from .family_spaces import CLASSIFIERS_ONLY, FAMILIES, LIBRARIES
+from .sparse_families import DENSE_ONLY, sparse_family
 from .targets import target_type
 
 _MANY_CLASSES = 100
 
 
-def families(names: Collection[str] | None = None, *, classes: int, rows: int = 1_000, columns: int = 10) -> dict[str, Family]:
+def families(
+    names: Collection[str] | None = None, *, classes: int, rows: int = 1_000, columns: int = 10, sparse_columns: int = 0
+) -> dict[str, Family]:
     """The families for a problem, by name.
 
     Args:
         names: Names of the families; None for all that are installed and fast enough for a table of this size.
         classes: Number of classes; 0 for a regression.
         rows: Number of rows to train on.
-        columns: Approximate number of columns after preparation.
+        columns: Approximate number of columns after preparation; of a sparse table, the stored values per row.
+        sparse_columns: Number of columns of a sparse table; 0 if the table is dense.
 
     >>> sorted(families(["linear", "forest"], classes=2))
     ['forest', 'linear']
     """
     task = Task(checks.whole("classes", classes, 0), checks.whole("rows", rows, 1), checks.whole("columns", columns, 1))
+    task = replace(task, sparse_columns=checks.whole("sparse_columns", sparse_columns, 0))
     chosen = _default(task) if names is None else _named(names)
     able = [name for name in chosen if task.classifies or name not in CLASSIFIERS_ONLY]
     if not able:
         raise ValueError(f"families must include one for regression, got {', '.join(chosen)}")
-    return {name: _with_target_type(FAMILIES[name](task), task) for name in able}
+    if not sparse_columns:
+        return {name: _with_target_type(FAMILIES[name](task), task) for name in able}
+    if not (sparse := [name for name in able if name not in DENSE_ONLY]):
+        raise ValueError(f"families must include one for sparse tables, got {', '.join(able)}")
+    return {name: sparse_family(name, FAMILIES[name](task), task) for name in sparse}
 
 
 def _with_target_type(family: Family, task: Task) -> Family:
@@ -59,16 +68,31 @@ def is_fast_enough(name: str, task: Task) -> bool:
         return task.rows * min(task.rows / 4, 10_000) * task.columns <= 3e9
     if name == "discriminant":  # one square matrix per class
         return task.columns <= 500 and task.classes <= _MANY_CLASSES
+    if name == "catboost":  # a tree with a value per class in each leaf, and slow with many classes
+        return task.classes <= 20
     if name in ("lightgbm", "xgboost", "boosting"):  # one tree per class and round
         return task.classes <= _MANY_CLASSES
     if name == "naive_bayes":  # a Python loop over the classes
         return task.classes <= 2_000
     work = task.rows * task.columns * task.classes
+    if name == "network" and task.sparse_columns:  # its weights and their gradients are dense
+        return task.rows * task.sparse_columns * max(1, task.classes) <= 5e8
     if name in ("linear", "network"):  # time of an iteration or an epoch
         return work <= 5e8
     if name in ("tree", "forest", "extra_trees"):  # time of a tree: each split inspects every class
         return work <= 3e8 or not task.classifies
     return True
+
+
+def dense_only(names: Collection[str] | None, classes: int) -> list[str]:
+    """The families that are left out because a table is sparse.
+
+    Args:
+        names: Names of the families; None for all.
+        classes: Number of classes; 0 for a regression.
+    """
+    chosen = _default(Task(classes, 1)) if names is None else _named(names)
+    return [name for name in chosen if name in DENSE_ONLY and (classes or name not in CLASSIFIERS_ONLY)]
 
 
 def _named(names: Collection[str]) -> list[str]:

@@ -13,6 +13,7 @@ _EPOCHS = 100  # of a network, for a thousand rows or fewer
 _FEWEST_EPOCHS = 20
 _TREES, _FEWEST_TREES = 100, 20  # of a forest; fewer if there are many classes
 _MANY_CLASSES = 100
+_LARGE = 4_000  # rows to train on
 _FOREST_BYTES = 500_000_000  # largest size of a forest
 _NODE_BYTES = 64  # size of a node of a tree, without its number for each class
 
@@ -41,17 +42,24 @@ class Task:
     Args:
         classes: Number of classes; 0 for a regression.
         rows: Number of rows to train on.
-        columns: Approximate number of columns after preparation.
+        columns: Approximate number of columns after preparation; of a sparse table, the stored values per row.
+        sparse_columns: Number of columns of a sparse table; 0 if the table is dense.
     """
 
     classes: int
     rows: int
     columns: int = 10
+    sparse_columns: int = 0
 
     @property
     def classifies(self) -> bool:
         """Whether it is a classification."""
         return self.classes > 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are enough rows for a single validation set."""
+        return self.rows >= _LARGE
 
     @property
     def rounds(self) -> int:

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ...spaces import Choice, Float, Int, Space
-from ..training.resources import SOLVER
+from ..training.resources import EARLY_STOPPING, SOLVER
 from .family import Family, Task
 from .prepare import Prepare
 
@@ -162,16 +162,46 @@ def _lightgbm(task: Task) -> Family:
         "colsample_bytree": Float(0.3, 1),
         "subsample": Float(0.4, 1),
         "reg_lambda": Float(1e-6, 10, log=True),
+        "prepare__categories": Choice("native", "encode"),
     }
     first = {
         "learning_rate": 0.1,
-        "num_leaves": 16,
-        "min_child_samples": 10,
+        "num_leaves": 31 if task.is_large else 16,
+        "min_child_samples": 20 if task.is_large else 10,
         "colsample_bytree": 0.7,
         "subsample": 0.8,
         "reg_lambda": 1e-3,
+        "prepare__categories": "native" if task.is_large else "encode",
     }
     return _family(_UNFILLED, model, space, first, resource="model__n_estimators", max_steps=8)
+
+
+def _catboost(task: Task) -> Family:
+    from .catboost_models import TableCatBoostClassifier, TableCatBoostRegressor
+
+    model = (TableCatBoostClassifier if task.classifies else TableCatBoostRegressor)(
+        n_estimators=task.rounds,
+        learning_rate=0.1,
+        random_seed=0,
+        thread_count=1,
+        logging_level="Silent",
+        allow_writing_files=False,
+    )
+    space = {
+        "learning_rate": Float(0.03, 0.3, log=True),
+        "depth": Int(3, 8),
+        "l2_leaf_reg": Float(1, 30, log=True),
+        "random_strength": Float(0.1, 10, log=True),
+        "one_hot_max_size": Choice(2, 10, 30),
+    }
+    first = {
+        "learning_rate": 0.1,
+        "depth": 6,
+        "l2_leaf_reg": 3.0,
+        "random_strength": 1.0,
+        "one_hot_max_size": 2,
+    }
+    return _family(Prepare(fill=False, categories="native"), model, space, first, resource=EARLY_STOPPING)
 
 
 def _xgboost(task: Task) -> Family:
@@ -225,6 +255,7 @@ def _network(task: Task) -> Family:
 FAMILIES: dict[str, Callable[[Task], Family]] = {
     "linear": _linear,
     "lightgbm": _lightgbm,
+    "catboost": _catboost,
     "forest": _forest,
     "svm": _svm,
     "extra_trees": _extra_trees,
@@ -241,5 +272,5 @@ FAMILIES: dict[str, Callable[[Task], Family]] = {
 CLASSIFIERS_ONLY = ("discriminant", "naive_bayes")
 """Families that cannot predict numbers."""
 
-LIBRARIES = ("lightgbm", "xgboost")
+LIBRARIES = ("lightgbm", "xgboost", "catboost")
 """Families that need a package of the same name."""

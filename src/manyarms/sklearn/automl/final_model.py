@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,17 +17,27 @@ from ...errors import CheckpointLost
 from ..training.abort import aborted_at
 from ..training.time_limit import UNLIMITED
 from .auto_study import AutoStudy
-from .ensemble import Array, Member, calibration_factor, class_scores, ensemble_weights
+from .ensemble import Array, Member, calibration_factor, class_scores, ensemble_weights, pruned
+from .plan import retrain_seconds
 from .scoring import score_of
 
 _CONSIDERED = 40  # best arms that may join the ensemble
 _ROUNDS = 25  # of ensemble selection
-_ENDING, _RETRAINING = 0.02, 0.15  # share of the time for what follows ensemble selection
-_LONGER = 1.5  # safety factor of the predicted time for retraining on all rows
-_STEEPNESS = 1.2  # exponent of that time in the number of rows
-_FULL = 0.8  # share of the time left after which retraining is cut short
+_ENDING = 0.02  # share of the time for what follows ensemble selection
+_FULL = 0.9  # share of the time left after which retraining is cut short
 _MOST_BYTES = 1 << 30  # largest size of the predictions of all models
-_LOG_LOSS = 0.5  # weight of the log loss in ensemble selection, because scores of few rows are noisy
+_LOG_LOSS, _FEW_ROWS = 0.5, 500  # weight of the log loss in ensemble selection, for this many validation rows or fewer
+_PRUNED, _PARTS = 0.1, 5  # standard errors of the loss that pruning may cost, and parts of the rows to measure them
+
+
+@dataclass(frozen=True, slots=True)
+class _TrainedArm:
+    """A trained arm: its predictions for the validation rows, the factor that calibrated them, and its costs."""
+
+    arm: int
+    output: Array
+    factor: float
+    costs: tuple[float, float]
 
 
 class FinalModel:
@@ -35,50 +49,74 @@ class FinalModel:
     Attributes:
         members: The models of the ensemble, by decreasing weight.
         score: The score of the ensemble on the validation rows.
+        exceeds_limits: Whether every arm exceeds the limits of the settings.
         rejected_score: The score of the best arm if the constant baseline is used instead; None otherwise.
     """
 
     def __init__(self, search: AutoStudy) -> None:
         self._search = search
         self.rejected_score: float | None = None
-        self._reserve = (_RETRAINING if search.plan.folds == 1 else _ENDING) * (search.settings.seconds or 0.0)
+        self.exceeds_limits = False
+        self._reserve = _ENDING * (search.settings.seconds or 0.0)
         self._rows = np.concatenate([test for _, test in search.training.folds])
+        self._log_loss = log_loss_weight(len(self._rows))
         found = self._trained_arms()
         if not found:
             member, self.score = search.fallback()
             self.members = [member]
             return
-        weights, self.score = self._selected([output for _, _, output, _ in found])
+        weights, self.score = self._selected(found)
         if self.score < search.baseline.score:
             self.rejected_score = self.score
             member, self.score = search.constant()
             self.members = [member]
             return
-        chosen = [found[i] for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
-        self.members = [
-            self._member(weight, arm, state, factor)
-            for weight, (arm, state, _, factor) in zip(-np.sort(-weights), chosen, strict=False)
-        ]
+        chosen = [(weights[i], found[i]) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
+        self.members = [self._member(weight, arm) for weight, arm in chosen]
 
-    def _selected(self, outputs: list[Array]) -> tuple[Array, float]:
+    def _selected(self, found: list[_TrainedArm]) -> tuple[Array, float]:
         """The weights of the ensemble and its score; those of the best arm if the ensemble is below the constant baseline."""
-        weights = ensemble_weights(outputs, self._loss, _ROUNDS if len(outputs) > 1 else 1, self._is_late)
+        outputs = [arm.output for arm in found]
+        costs, limits = np.array([arm.costs for arm in found]), np.array(self._search.settings.limits)
+        first = self._first_within(costs, limits)
+        weights = np.eye(len(outputs))[first]
+        if len(outputs) > 1 and not self.exceeds_limits:
+            weights = ensemble_weights(outputs, self._loss, _ROUNDS, self._is_late, costs, limits)
+            weights = pruned(weights, outputs, self._loss, _PRUNED * self._noise(weights, outputs))
         score = self._score(np.tensordot(weights, np.array(outputs), axes=1))
         if score < self._search.baseline.score:  # ensemble selection does not use the score alone
-            return np.eye(1, len(outputs))[0], self._score(outputs[0])
+            return np.eye(len(outputs))[first], self._score(outputs[first])
         return weights, score
 
-    def _trained_arms(self) -> list[tuple[int, Any, Array, float]]:
-        """The best arms, with their states, predictions and calibration factors; as many as there is time for."""
-        search, found = self._search, list[tuple[int, Any, Array, float]]()
+    def _first_within(self, costs: Array, limits: Array) -> int:
+        """The best arm within the limits; if there is none, the one that exceeds them least."""
+        fits = (costs <= limits).all(axis=1)
+        self.exceeds_limits = not fits.any()
+        return int((costs / limits).max(axis=1).argmin() if self.exceeds_limits else fits.argmax())
+
+    def _noise(self, weights: Array, outputs: list[Array]) -> float:
+        """The standard error of the loss of an ensemble; 0 if it cannot be measured."""
+        output = np.tensordot(weights, np.array(outputs), axes=1)
+        places = [np.arange(start, len(output), _PARTS) for start in range(_PARTS)]
+        with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # a class is missing in a part, say
+            losses = [self._loss(output[some], self._rows[some]) for some in places]
+            return float(np.std(losses) / np.sqrt(_PARTS)) if np.isfinite(losses).all() else 0.0
+        return 0.0
+
+    def _trained_arms(self) -> list[_TrainedArm]:
+        """The best arms; as many as there is time for."""
+        search, found = self._search, list[_TrainedArm]()
         for arm in search.ranked()[: _CONSIDERED if search.settings.ensemble else 1]:
-            if found and (self._is_late() or len(found) * found[0][2].nbytes > _MOST_BYTES):
+            if found and (self._is_late() or len(found) * found[0].output.nbytes > _MOST_BYTES):
                 break
             try:
                 state = search.study.model(arm, search.training)
             except CheckpointLost:
                 continue
-            found.append((arm, state, *self._predictions(arm, state)))
+            output, factor = self._predictions(arm, state)
+            times = [value for name, value in search.results[arm].times.items() if name.endswith("_score_time")]
+            costs = predict_ms(times, len(self._rows)), state.size / 1e6
+            found.append(_TrainedArm(arm, output, factor, costs))
         return found
 
     def _is_late(self) -> bool:
@@ -98,38 +136,64 @@ class FinalModel:
         factor = calibration_factor(scores, self._truth())
         return np.asarray(softmax(factor * scores, axis=1)), factor
 
-    def _member(self, weight: float, arm: int, state: Any, factor: float) -> Member:
+    def _member(self, weight: float, found: _TrainedArm) -> Member:
         """With cross-validation, the models of all folds; else one model retrained on all rows, if there is time."""
-        search, config = self._search, self._search.config(arm)
-        model = self._refitted(arm) if search.plan.folds == 1 else None
+        search, arm = self._search, found.arm
+        config, state = search.config(arm), search.study.model(arm, search.training)
+        model = self._refitted(arm, state) if search.plan.folds == 1 else None
         models = search.training.models(config, state) if model is None else [model]
-        return Member(float(weight), config["algorithm"], arm, models, factor)
+        return Member(float(weight), config["algorithm"], arm, models, found.factor, *found.costs)
 
-    def _refitted(self, arm: int) -> Any:
+    def _refitted(self, arm: int, state: Any) -> Any:
         """The arm's model retrained on all rows; None if that takes too long or is interrupted."""
         search, result = self._search, self._search.results[arm]
-        growth = len(search.all_data) / max(1, len(search.training.folds[0][0]))
-        left = search.left()
-        if left <= _LONGER * result.seconds * growth**_STEEPNESS:
+        left = search.left() - self._reserve
+        if left <= retrain_seconds(result.seconds, search.growth):
             return None
         deadline, end = (
             (UNLIMITED, UNLIMITED) if left == np.inf else (search.deadline_in(_FULL * left), search.deadline_in(left))
         )
         try:
             with aborted_at(end.until, end.clock):
-                return search.refitting.refit(search.config(arm), result.steps, deadline)
+                given = search.config(arm), result.steps, deadline, state.models[0]
+                if search.refitting is search.training:
+                    return search.training.retrain(*given)
+                return search.refitting.refit(*given)
         except KeyboardInterrupt:  # Ctrl-C, or the end of the time
             return None
 
     def _truth(self) -> NDArray[Any]:
         return np.asarray(self._search.data.target.values[self._rows])
 
-    def _score(self, predictions: Array) -> float:
-        return score_of(predictions, self._search.scorer, self._search.data.target, self._rows)
+    def _score(self, predictions: Array, rows: Any = None) -> float:
+        return score_of(predictions, self._search.scorer, self._search.data.target, self._rows if rows is None else rows)
 
-    def _loss(self, predictions: Array) -> float:
-        """The loss of ensemble selection: the negative score and, for classes, some of the log loss."""
+    def _loss(self, predictions: Array, rows: Any = None) -> float:
+        """The loss of ensemble selection: the negative score and, for classes, a little of the log loss."""
         if not self._search.target.n_classes:
-            return -self._score(predictions)
-        likely = predictions[np.arange(len(predictions)), self._truth()] / predictions.sum(axis=1)
-        return -self._score(predictions) - _LOG_LOSS * float(np.log(np.clip(likely, 1e-6, 1.0)).mean())
+            return -self._score(predictions, rows)
+        truth = self._search.data.target.values[self._rows if rows is None else rows]
+        likely = predictions[np.arange(len(predictions)), truth] / predictions.sum(axis=1)
+        return -self._score(predictions, rows) - self._log_loss * float(np.log(np.clip(likely, 1e-6, 1.0)).mean())
+
+
+def log_loss_weight(rows: int) -> float:
+    """The weight of the log loss in ensemble selection. With few rows the score is noisy, and the log loss is not.
+
+    >>> log_loss_weight(200), log_loss_weight(10_000)
+    (0.5, 0.025)
+    """
+    return _LOG_LOSS * min(1.0, _FEW_ROWS / rows)
+
+
+def predict_ms(seconds: Sequence[float], rows: int) -> float:
+    """Milliseconds to predict 1,000 rows with the models of all folds.
+
+    Args:
+        seconds: Time of each model to predict the validation rows of its fold.
+        rows: Number of validation rows of all folds.
+
+    >>> predict_ms([0.1, 0.1], rows=400)
+    1000.0
+    """
+    return 1e6 * sum(seconds) * len(seconds) / rows

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
 
 from .auto_study import AutoStudy
-from .column_kinds import NOTHING
+from .column_kinds import NOTHING, NUMBER, are_written_numbers
 from .constant import CONSTANT
 from .ensemble import Member
+from .families import dense_only
 from .final_model import FinalModel
 from .wording import listed
 
@@ -26,8 +30,17 @@ def notes_on(search: AutoStudy, final: FinalModel, columns: Sequence[str]) -> li
             f"No model reached the score of the constant baseline ({final.rejected_score:.4g} against {final.score:.4g} on the "
             "validation rows), so the prediction is the same for every row."
         )
+    if final.exceeds_limits:
+        notes.append(
+            "Every model exceeds max_predict_ms or max_model_mb, so the one that exceeds them least is used. Set higher limits."
+        )
     if search.plan.rows < len(search.all_data):
         notes.append(f"The search used {search.plan.rows:,} of {len(search.all_data):,} rows, because its time is short.")
+    if search.columns.sparse and (left_out := dense_only(search.settings.families, search.target.n_classes)):
+        notes.append(
+            f"X is sparse, so families that need a dense table were not used: {listed(left_out, quoted=False)}. "
+            "If X.toarray() fits into memory, pass that to use them."
+        )
     demoted = {
         place: kinds
         for member in final.members
@@ -39,6 +52,23 @@ def notes_on(search: AutoStudy, final: FinalModel, columns: Sequence[str]) -> li
         if names:
             notes.append(f"Columns that could not be converted were {outcome}: {listed(names)}.")
     return notes
+
+
+def leak_notes(excluded: Mapping[Any, str]) -> list[str]:
+    """A note for each column that was excluded as a leak."""
+    return [
+        f"Excluded the column {name!r}: {reason}, so it is probably a leak. Set exclude_leaks=False to use it."
+        for name, reason in excluded.items()
+    ]
+
+
+def number_notes(table: pd.DataFrame, kinds: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """A note on columns of text that are converted to numbers, such as "$1,747"."""
+    written = [place for place, kind in enumerate(kinds) if kind == NUMBER and are_written_numbers(table.iloc[:, place])]
+    if not written:
+        return []
+    examples = [f"{columns[place]!r} (such as {str(table.iloc[:, place].dropna().iloc[0])!r})" for place in written]
+    return [f"Columns of formatted numbers were converted to numbers: {listed(examples, quoted=False)}."]
 
 
 def _fallback_note(search: AutoStudy, member: Member) -> str:

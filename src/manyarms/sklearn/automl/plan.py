@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from .column_kinds import CATEGORY, DATE, FEW, MANY, NOTHING, NUMBER, TEXT
+from .column_kinds import CATEGORY, DATE, FEW, MANY, NOTHING, NUMBER, TEXT, topics_per_text
 
 _WIDTHS = {
     NUMBER: 1,
     DATE: 6,
     CATEGORY: FEW // 2,
     MANY: FEW,
-    TEXT: FEW,
     NOTHING: 0,
 }  # approximate number of columns after preparation
 _FOLDS_SHARE = 0.25  # share of the time for a quick model on all folds; if it takes longer, there is a single fold
-_PULL_SHARE = 0.05  # share of the time for a quick model on a single fold; if it takes longer, fewer rows are used
+_PULL_SHARE = 0.15  # share of the time for a quick model on a single fold; if it takes longer, fewer rows are used
 _PREPARED_CELLS = 1 << 27  # in the prepared rows, at most: one gigabyte
 _FEWEST, _FEWEST_OF_A_CLASS, _FEWEST_OF_ALL = (
     500,
     5,
     10_000,
 )  # smallest numbers of rows: in total, per class, and in total for very many classes
+_LONGER = 1.1  # safety factor of the predicted time for retraining on all rows
+_STEEPNESS = 1.0  # exponent of that time in the number of rows
 _SMALL = 5_000_000  # cells times classes, up to which every slice of training is short
 _LONG = 20.0  # minimum seconds of search for which starting a process is worthwhile
 
@@ -48,6 +50,26 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table.
+
+    Args:
+        kinds: What each column holds.
+        width: Approximate number of columns after preparation; of a sparse table, the stored values per row.
+        sparse: Number of columns of a sparse table; 0 if the table is dense.
+    """
+
+    kinds: Sequence[str]
+    width: int
+    sparse: int = 0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of a pipeline that prepares them. A sparse table has numbers alone."""
+        return {} if self.sparse else {"prepare__kinds": list(self.kinds)}
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The plan of a search.
 
@@ -66,7 +88,8 @@ def width(kinds: Sequence[str]) -> int:
     >>> width(["number", "number", "category", "nothing"])
     12
     """
-    return max(1, sum(_WIDTHS[kind] for kind in kinds))
+    texts = sum(kind == TEXT for kind in kinds)
+    return max(1, sum(topics_per_text(texts) if kind == TEXT else _WIDTHS[kind] for kind in kinds))
 
 
 def plan_of(size: Size, folds: int, seconds: float, seconds_per_row: float, may_change: bool = True) -> Plan:
@@ -82,7 +105,7 @@ def plan_of(size: Size, folds: int, seconds: float, seconds_per_row: float, may_
     >>> plan_of(Size(rows=400, columns=10, classes=2), 5, seconds=5.0, seconds_per_row=1e-5)
     Plan(folds=5, rows=400)
     >>> plan_of(Size(rows=500_000, columns=10, classes=2), 1, seconds=5.0, seconds_per_row=2.5e-5)
-    Plan(folds=1, rows=10000)
+    Plan(folds=1, rows=30000)
     >>> plan_of(Size(rows=500_000, columns=10, classes=2), 1, seconds=600.0, seconds_per_row=2e-5)
     Plan(folds=1, rows=500000)
     """
@@ -94,6 +117,19 @@ def plan_of(size: Size, folds: int, seconds: float, seconds_per_row: float, may_
         rows = min(rows, _SMALL / (size.columns * max(1, size.classes)))
     fewest = max(_FEWEST, min(_FEWEST_OF_A_CLASS * size.classes, max(_FEWEST_OF_ALL, size.classes)))
     return Plan(folds, min(size.rows, max(int(rows), fewest)))
+
+
+def retrain_seconds(seconds: float, growth: float) -> float:
+    """Predict the time to retrain a model on more rows, with some safety.
+
+    Args:
+        seconds: Time of its training.
+        growth: How many times as many rows there are.
+
+    >>> round(retrain_seconds(10.0, 1.25), 1)
+    13.8
+    """
+    return float(_LONGER * seconds * growth**_STEEPNESS)
 
 
 def needs_process(size: Size, seconds: float) -> bool:

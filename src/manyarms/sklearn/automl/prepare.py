@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
@@ -15,17 +16,18 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler, TargetEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransformer, StandardScaler, TargetEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of
+from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of, topics_per_text
 from .conversions import date_parts, number_matrix, texts_of, words_of
 
-_TOPICS = 20  # columns of a text
 _TERMS = 5_000  # size of the vocabulary of a text
 _TEXTS = 20_000  # rows from which topics are learned
 _CLASSES = 10  # largest number of classes for target encoding
 _FREQUENT = 50  # one-hot encoded categories, if there are more classes
+_NATIVE = 1_000  # native categories of a column, at most; the rest are a category together
+_CODES = "codes"  # name of the step that makes native categories
 _FALLBACK_KIND = {NUMBER: MANY, DATE: MANY, TEXT: MANY, CATEGORY: NOTHING, MANY: NOTHING}
 """The kind of a column that cannot be converted as its kind."""
 
@@ -34,12 +36,14 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns any table into numbers.
 
     Infinite numbers become missing. Dates become a time and its parts. Categories are one-hot encoded or, if there are many,
-    target encoded. Text becomes a few topics. Columns that are constant, empty, or only identify the rows are dropped.
+    target encoded. Text becomes up to 100 topics. Columns that are constant, empty, or only identify the rows are dropped.
 
     Args:
         scale: None, "standard", or "quantile" (to a normal distribution).
         fill: Whether to impute missing numbers by the median and add a column that marks them; else they stay NaN.
         kinds: What each column holds, as returned by `kinds_of`. By default the columns are inspected.
+        categories: "encode" (one-hot or target encoded), or "native": a frame with categorical columns, for models that
+            support them.
         target_type: "continuous", "binary" or "multiclass". With "auto", floats are numbers and anything else is a class.
         random_state: Random seed for the topics and of the folds of the target encoding.
 
@@ -61,16 +65,17 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kinds: Sequence[str] | None = None,
         target_type: str = "auto",
         random_state: int | None = None,
+        categories: str = "encode",
     ) -> None:
         self.scale, self.fill, self.kinds, self.target_type = scale, fill, kinds, target_type
-        self.random_state = random_state
+        self.random_state, self.categories = random_state, categories
 
     def fit(self, X: Any, y: Any = None) -> Prepare:
         """Learn from a table."""
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> NDArray[np.float64]:
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn from a table and transform it. The target encoding of a row is learned from other rows."""
         table = as_table(X)
         self.n_features_in_ = table.shape[1]
@@ -86,7 +91,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise
             return self._learn(table, y)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Any:
         """Transform a table into numbers."""
         check_is_fitted(self, "transformer_")
         table = as_table(X)
@@ -94,16 +99,29 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"X must have the {self.n_features_in_} columns it was fitted with, got {table.shape[1]}")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Found unknown categories")
-            return _finite(self.transformer_.transform(table))
+            return self._framed(_finite(self.transformer_.transform(table)))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the output columns."""
         return np.asarray(self.transformer_.get_feature_names_out(), dtype=object)
 
-    def _learn(self, table: Any, y: Any) -> NDArray[np.float64]:
+    def _learn(self, table: Any, y: Any) -> Any:
         check_useful(self.kinds_)
         self.transformer_ = ColumnTransformer(self._steps(enumerate(self.kinds_), y, len(table)), sparse_threshold=0.0)
-        return _finite(self.transformer_.fit_transform(table, y))
+        rows = _finite(self.transformer_.fit_transform(table, y))
+        codes = self.transformer_.output_indices_.get(_CODES, slice(0, 0))
+        self.levels_ = {place: int(rows[:, place].max()) + 1 for place in range(codes.start, codes.stop)}
+        return self._framed(rows)
+
+    def _framed(self, rows: NDArray[np.float64]) -> Any:
+        """The rows; if there are native categories, as a frame."""
+        if not self.levels_:
+            return rows
+        columns: dict[str, Any] = {f"c{place}": rows[:, place] for place in range(rows.shape[1])}
+        for place, levels in self.levels_.items():
+            codes = np.nan_to_num(rows[:, place], nan=-1).astype(np.int64)
+            columns[f"c{place}"] = pd.Categorical.from_codes(codes, categories=pd.RangeIndex(levels))
+        return pd.DataFrame(columns)
 
     def _demote(self, table: Any, y: Any) -> bool:
         """Give each column that cannot be converted a simpler kind; returns whether there was one."""
@@ -143,7 +161,12 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [(kind, make_pipeline(reader, *after), columns[kind]) for kind, reader in reading.items() if columns[kind]]
 
     def _categorical(self, columns: dict[str, list[int]], y: Any, rows: int) -> list[tuple[str, Pipeline, list[int]]]:
-        """Categories, one-hot or target encoded."""
+        """Categories, one-hot or target encoded, or as codes if they are native."""
+        if self.categories == "native":
+            unknown: dict[str, Any] = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
+            places = sorted(columns[CATEGORY] + columns[MANY])
+            codes = make_pipeline(_Reader(CATEGORY), OrdinalEncoder(max_categories=_NATIVE, **unknown))
+            return [(_CODES, codes, places)] if places else []
         steps = []
         if columns[CATEGORY]:
             each = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
@@ -165,7 +188,7 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [
             (
                 f"{TEXT}{column}",
-                make_pipeline(_Reader(TEXT), _Topics(self.random_state)),
+                make_pipeline(_Reader(TEXT), _Topics(topics_per_text(len(columns)), self.random_state)),
                 column,
             )  # each with its own vocabulary
             for column in columns
@@ -220,8 +243,8 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class _Topics(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics: the main components of the word counts of a text column, learned from a sample."""
 
-    def __init__(self, random_state: int | None) -> None:
-        self.random_state = random_state
+    def __init__(self, topics: int, random_state: int | None) -> None:
+        self.topics, self.random_state = topics, random_state
 
     def fit(self, X: Any, y: Any = None) -> _Topics:
         some = X
@@ -229,7 +252,7 @@ class _Topics(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             some = X[np.sort(np.random.default_rng(self.random_state or 0).permutation(len(X))[:_TEXTS])]
         self.words_ = TfidfVectorizer(max_features=_TERMS, token_pattern=r"\S+", sublinear_tf=True)
         terms = self.words_.fit_transform(some)
-        self.svd_ = TruncatedSVD(min(_TOPICS, terms.shape[1]), random_state=self.random_state).fit(terms)
+        self.svd_ = TruncatedSVD(min(self.topics, *terms.shape), random_state=self.random_state).fit(terms)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import _safe_indexing
 
-from ..training.fitting import row_order
+from ..training.fitting import count_rows, row_order
 from ..training.time_limit import Clock, first_rows
 from .constant import NO_ARM
 from .ensemble import Member, probabilities
 from .prepare import Prepare
 from .scoring import score_of
+from .sparse_tables import PrepareSparse, is_sparse
 from .targets import Target
 
 _DEPTH = 8  # of the tree
+_SPARSE_COLUMNS = 1_000  # columns of a sparse table that a split considers, at most
 _POOL = 20_000  # random rows from which its rows are chosen, because ordering very many rows takes long
 
 
@@ -41,12 +43,12 @@ class QuickModel:
 
 
 def fit_quick_model(
-    table: pd.DataFrame, kinds: Sequence[str], target: Target, scorer: Any, columns: int, seed: int, clock: Clock
+    table: Any, kinds: Sequence[str], target: Target, scorer: Any, columns: int, seed: int, clock: Clock
 ) -> QuickModel:
     """Train a small tree on a few rows, and score it on a few others.
 
     Args:
-        table: The rows.
+        table: The rows, as a frame or a sparse matrix.
         kinds: What each column holds.
         target: What to predict.
         scorer: Scorer of the predictions.
@@ -54,28 +56,31 @@ def fit_quick_model(
         seed: Random seed for the choice of rows.
         clock: Returns the time in seconds.
     """
-    n = len(table)
+    n = count_rows(table)
     pool = np.arange(n) if n <= _POOL else np.random.default_rng(seed).choice(n, _POOL, replace=False)
     order = pool[row_order(target.values[pool] if target.n_classes else None, len(pool), seed)[0]]
     some = min(first_rows(n, columns), max(2, n - n // 3))
     rows, others = order[:some], order[some : 2 * some]
     kind: Any = DecisionTreeClassifier if target.n_classes else DecisionTreeRegressor
     prepare = Prepare(kinds=list(kinds), target_type=target.target_type, random_state=seed)
-    pipeline = Pipeline([("prepare", prepare), ("model", kind(max_depth=_DEPTH, min_samples_leaf=3, random_state=seed))])
+    model = kind(max_depth=_DEPTH, min_samples_leaf=3, random_state=seed)
+    if is_sparse(table):
+        prepare, model = PrepareSparse(), model.set_params(max_features=min(_SPARSE_COLUMNS, table.shape[1]))
+    pipeline = Pipeline([("prepare", prepare), ("model", model)])
     began = clock()
     try:
-        pipeline.fit(table.iloc[rows], target.values[rows])
-        predictions = _predictions(pipeline, table.iloc[others], target)
+        pipeline.fit(_safe_indexing(table, rows), target.values[rows])
+        predictions = _predictions(pipeline, _safe_indexing(table, others), target)
     except MemoryError:
         raise
     except Exception:  # anything, depending on the table
         return QuickModel((clock() - began) / some, None, None, {})
     seconds_per_row = (clock() - began) / (some + len(others))
     score = _score(predictions, scorer, target, others)
-    return QuickModel(seconds_per_row, Member(1.0, "tree", NO_ARM, [pipeline]), score, pipeline[0].demoted_)
+    return QuickModel(seconds_per_row, Member(1.0, "tree", NO_ARM, [pipeline]), score, getattr(prepare, "demoted_", {}))
 
 
-def _predictions(pipeline: Pipeline, rows: pd.DataFrame, target: Target) -> Any:
+def _predictions(pipeline: Pipeline, rows: Any, target: Target) -> Any:
     """Class probabilities or numbers for these rows."""
     prepared, model = pipeline[0].transform(rows), pipeline[-1]
     return probabilities(model, prepared, target.n_classes) if target.n_classes else model.predict(prepared)

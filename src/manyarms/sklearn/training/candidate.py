@@ -31,6 +31,7 @@ class Candidate:
         max_steps: Steps of a full training.
         reads: Returns the parameters of a config.
         fit_params: Arguments of `fit` for this candidate only; None for those of all candidates.
+        time_factor: Factor of the time limit of its pulls.
     """
 
     estimator: Any
@@ -38,6 +39,7 @@ class Candidate:
     max_steps: int = 10
     reads: Callable[[Any], dict[str, Any]] = dict
     fit_params: Mapping[str, Any] | None = None
+    time_factor: float = 1.0
 
     def with_params(self, params: Mapping[str, Any], seed: int | None) -> Any:
         """The unfitted estimator of a config."""

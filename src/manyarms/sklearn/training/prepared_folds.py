@@ -12,6 +12,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
@@ -65,7 +68,7 @@ class Preparations:
 
     def _are_too_many(self) -> bool:
         """Whether the oldest rows must be removed from the cache. The newest stay, even if they are large."""
-        size = sum(getattr(rows, "nbytes", 0) for fold in self._prepared.values() for rows in (fold.X_train, fold.X_test))
+        size = sum(_bytes(rows) for fold in self._prepared.values() for rows in (fold.X_train, fold.X_test))
         number = len(self._prepared)
         return number > _PREPARED * len(self._folds) or (number > 1 and size > _PREPARED_BYTES)
 
@@ -97,6 +100,20 @@ class Preparations:
     def __getstate__(self) -> dict[str, Any]:
         """The state for pickling, without the caches."""
         return {**vars(self), "_prepared": OrderedDict(), "_firsts": {}}
+
+
+def joined_rows(one: Any, other: Any) -> Any:
+    """The rows of two arrays, frames or sparse matrices."""
+    if sparse.issparse(one):
+        return sparse.vstack([one, other], format="csr")
+    return pd.concat([one, other], ignore_index=True) if isinstance(one, pd.DataFrame) else np.concatenate([one, other])
+
+
+def _bytes(rows: Any) -> int:
+    """The approximate size of an array, a frame or a sparse matrix in memory."""
+    if sparse.issparse(rows):
+        return sum(part.nbytes for part in vars(rows).values() if isinstance(part, np.ndarray))
+    return int(rows.memory_usage().sum()) if isinstance(rows, pd.DataFrame) else getattr(rows, "nbytes", 0)
 
 
 def _key(number: int, estimator: Any, candidate: Candidate) -> tuple[int, bytes]:

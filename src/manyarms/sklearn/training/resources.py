@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
+from .early_stopping import EarlyStopping
 from .slices import BoostedRounds, Epochs, Refits, Rows, Slices, Solver, WarmRounds, Whole
 
 RESOURCES = ("auto", "n_samples", "partial_fit")
@@ -16,6 +17,9 @@ RESOURCES = ("auto", "n_samples", "partial_fit")
 
 SOLVER = "solver"
 """The resource of an estimator whose `max_iter` can be cut short, and which continues with `warm_start`."""
+
+EARLY_STOPPING = "early_stopping"
+"""The resource of boosting that is trained in one slice, until the validation loss no longer decreases."""
 
 _CONTINUATIONS = ("init_model", "xgb_model")  # arguments of `fit` that accept the model so far
 
@@ -37,6 +41,9 @@ def slices_of(estimator: Any, resource: str | None = "auto", seed: int = 0) -> S
         return Whole()
     if not isinstance(resource, str):
         raise TypeError(f"resource must be a string or None, got {resource!r}")
+    if resource == EARLY_STOPPING:
+        name = "iterations" if "iterations" in estimator.get_params() else "n_estimators"
+        return EarlyStopping(name, int(estimator.get_params()[name]))
     if resource == SOLVER:
         return Solver("max_iter", int(estimator.get_params()["max_iter"]))
     name = _chosen(estimator) if resource == "auto" else resource

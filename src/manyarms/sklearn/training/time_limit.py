@@ -64,9 +64,9 @@ class TimeLimit:
         """Whether there is a limit."""
         return min(self.pull, self.until) < math.inf
 
-    def stop(self) -> float:
-        """When a pull that begins now must end."""
-        return min(self.clock() + self.pull, self.until)
+    def stop(self, factor: float = 1.0) -> float:
+        """When a pull that begins now must end. The factor multiplies its limit."""
+        return min(self.clock() + factor * self.pull, self.until)
 
     def deadline(self, stop: float, parts: int) -> Deadline:
         """The deadline of the next of several equal parts of a pull that must end at `stop`."""

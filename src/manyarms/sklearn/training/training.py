@@ -9,7 +9,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from sklearn.utils.validation import _check_method_params
 from ...runners import PullsAbandoned
 from .abort import aborted_at
 from .candidate import FOLDS, NO_METADATA, Candidate, Metadata, fit_params, joined, pickled, split, split_fit_params
-from .prepared_folds import Fold, Preparations
+from .early_stopping import EarlyStopping
+from .prepared_folds import Fold, Preparations, joined_rows
 from .slices import Rows, Slices, Span
 from .time_limit import NO_LIMIT, UNLIMITED, Deadline, TimeLimit
 
@@ -31,31 +32,37 @@ TIMES = ("fit_time", "score_time")
 _RECENT = 50_000_000  # bytes of cached models in training
 
 
-@dataclass(slots=True)
 class Trained:
-    """The state that pulls save for an arm.
+    """The state that pulls save for an arm. Its models are unpickled when they are needed.
 
     Attributes:
         models: The model of each fold; the last step if the estimator is a pipeline.
         metrics: The metrics of each fold.
         outputs: The predictions for the validation rows of each fold, if they are kept.
-        size: Size of the models in bytes when they were last saved.
+        size: Size of the models in bytes when they were last saved or loaded.
     """
 
-    models: dict[int, Any] = field(default_factory=dict)
-    metrics: dict[str, float] = field(default_factory=dict)
-    outputs: dict[int, Any] = field(default_factory=dict)
-    size: int = 0
+    __slots__ = ("_models", "_packed", "metrics", "outputs", "size")
+
+    def __init__(
+        self, packed: bytes | None = None, metrics: dict[str, float] | None = None, outputs: dict[int, Any] | None = None
+    ) -> None:
+        self._packed, self._models = packed, None if packed is not None else dict[int, Any]()
+        self.metrics, self.outputs = metrics or {}, outputs or {}
+        self.size = 0 if packed is None else len(packed)
+
+    @property
+    def models(self) -> dict[int, Any]:
+        if self._models is None:
+            assert self._packed is not None
+            self._models, self._packed = pickle.loads(self._packed), None
+        return self._models
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Use plain pickle if possible: cloudpickle takes several times as long for many trees."""
-        models = pickled(self.models)
-        self.size = len(models)
-        return _read, (models, self.metrics, self.outputs)
-
-
-def _read(models: bytes, metrics: dict[str, float], outputs: dict[int, Any]) -> Trained:
-    return Trained(pickle.loads(models), metrics, outputs)
+        packed = pickled(self._models) if self._packed is None else self._packed
+        self.size = len(packed)
+        return Trained, (packed, self.metrics, self.outputs)
 
 
 class Training:
@@ -73,8 +80,10 @@ class Training:
         keeps: Also save models that are fully trained.
         quiet: Suppress all warnings, and skip the checks of scikit-learn.
         limit: Time limit of the pulls.
-        shared: Directory for what other processes need to use the models: fitted preparations, and `outputs` in the states.
-        outputs: Called with a model and the prepared validation rows; returns its predictions.
+        shared: Directory in which fitted preparations are shared with other processes.
+        outputs: Called with a model and the prepared validation rows; returns its predictions, which the states keep.
+        output_score: Called with these predictions and the numbers of the rows; returns their score, or None if only the
+            scorer can score them.
     """
 
     def __init__(
@@ -94,11 +103,12 @@ class Training:
         limit: TimeLimit = NO_LIMIT,
         shared: Path | None = None,
         outputs: Callable[[Any, Any], Any] | None = None,
+        output_score: Callable[[Any, Any], float | None] | None = None,
     ) -> None:
         self.candidates, self.X, self.y, self.folds = candidates, X, y, list(folds)
         self.scorer, self.metric, self.metadata, self.seed = scorer, metric, metadata, seed
         self._train_scores, self._keeps, self._quiet = train_scores, keeps, quiet
-        self.limit, self._shared, self._outputs = limit, shared, outputs
+        self.limit, self._outputs, self._output_score = limit, outputs, output_score
         self.preparations = Preparations(X, y, self.folds, metadata, shared)
         self._recent: OrderedDict[tuple[int, int], Trained] = OrderedDict()  # by arm and steps
 
@@ -113,7 +123,7 @@ class Training:
         span = Span(0, 1, 1) if by_fold else Span(pull.start, pull.stop, candidate.max_steps)
         times: dict[str, float] = {}
         numbers = range(pull.start, pull.stop) if by_fold else range(len(self.folds))
-        part, stop = _Part(candidate, estimator, slices, span), self.limit.stop()
+        part, stop = _Part(candidate, estimator, slices, span), self.limit.stop(candidate.time_factor)
         with _quiet_training(self._quiet), aborted_at(self.limit.end, self.limit.clock):
             for done, number in enumerate(numbers):
                 if self.limit.clock() >= self.limit.end:
@@ -121,10 +131,10 @@ class Training:
                 began = time.perf_counter()
                 fold = self.preparations.fold(number, estimator, candidate)
                 deadline = self.limit.deadline(stop, len(numbers) - done)
-                model, metrics = self._advance(fold, part, state.models.get(number), deadline, began)
+                model, metrics, output = self._advance(fold, part, state.models.get(number), deadline, began)
                 state.models[number] = model
-                if self._shared is not None and self._outputs is not None:
-                    state.outputs[number] = self._outputs(model, fold.X_test)
+                if output is not None:
+                    state.outputs[number] = output
                 times |= {f"split{number}_{name}": metrics.pop(name) for name in TIMES}
                 state.metrics |= {f"split{number}_{name}": value for name, value in metrics.items()}
         unfinished = continues and pull.stop < candidate.max_steps
@@ -176,30 +186,58 @@ class Training:
         slices = candidate.slices(candidate.with_params(params, self.seed), self.seed or 0)
         return candidate.resource != FOLDS and not isinstance(slices, Rows)
 
-    def refit(self, config: Any, steps: int, deadline: Deadline = UNLIMITED) -> Any:
-        """The estimator of a config, trained on all rows for this many steps, or as far as the time allows."""
+    def refit(self, config: Any, steps: int, deadline: Deadline = UNLIMITED, like: Any = None) -> Any:
+        """The estimator of a config, trained on all rows for this many steps, or as far as the time allows.
+
+        Args:
+            config: The config.
+            steps: Number of steps.
+            deadline: When to stop.
+            like: A model of this config that was stopped early. It is trained for the same number of rounds.
+        """
         candidate, params = self.read(config)
         estimator = candidate.with_params(params, self.seed)
-        first, last, _ = split(estimator)
+        first, _, _ = split(estimator)
         with _quiet_training(self._quiet):
             rest, own = split_fit_params(estimator, fit_params(candidate, self.metadata))
             X = self.X if first is None else first.fit_transform(self.X, self.y, **rest)
-            slices = candidate.slices(estimator, self.seed or 0)
-            steps = candidate.max_steps if isinstance(slices, Rows) else steps  # the final model is trained on all rows
-            before = {name: value for name, value in last.get_params(deep=False).items() if name == "warm_start"}
-            slices.advance(last, X, self.y, Span(0, steps, candidate.max_steps), own, deadline)
+            return self._fitted_to(X, self.y, first, estimator, candidate, own, steps, deadline, like)
+
+    def retrain(self, config: Any, steps: int, deadline: Deadline = UNLIMITED, like: Any = None) -> Any:
+        """Like `refit`, but on the training rows and the validation rows of the first fold, prepared as for that fold."""
+        candidate, params = self.read(config)
+        estimator = candidate.with_params(params, self.seed)
+        with _quiet_training(self._quiet):
+            fold = self.preparations.fold(0, estimator, candidate)
+            rows = np.concatenate([np.asarray(part) for part in self.folds[0]])
+            X, y = joined_rows(fold.X_train, fold.X_test), _rows(self.y, rows)
+            params = _check_method_params(self.X, fit_params(candidate, self.metadata), indices=rows)
+            _, own = split_fit_params(estimator, params)
+            return self._fitted_to(X, y, fold.first, estimator, candidate, own, steps, deadline, like)
+
+    def _fitted_to(
+        self, X: Any, y: Any, first: Any, estimator: Any, candidate: Candidate, own: Any, steps: int, deadline: Any, like: Any
+    ) -> Any:
+        """The estimator with its last step fitted to prepared rows."""
+        last, slices = split(estimator)[1], candidate.slices(estimator, self.seed or 0)
+        if isinstance(slices, EarlyStopping) and like is not None:
+            slices = slices.like(like)
+        steps = candidate.max_steps if isinstance(slices, Rows) else steps  # the final model is trained on all rows
+        before = {name: value for name, value in last.get_params(deep=False).items() if name == "warm_start"}
+        slices.advance(last, X, y, Span(0, steps, candidate.max_steps), own, deadline)
+        if before:
             last.set_params(**before)  # so that another fit by the user starts from scratch
         return joined(first, last, estimator)
 
     def held_out(self, config: Any, state: Trained, predict: Callable[[Any, Any], Any]) -> list[Any]:
         """The predictions of an arm's models for the validation rows of each fold."""
+        if state.outputs:
+            return list(state.outputs.values())
         candidate, params = self.read(config)
         estimator = candidate.with_params(params, self.seed)
         with _quiet_training(self._quiet):
             return [
-                state.outputs[number]
-                if number in state.outputs
-                else predict(model, self.preparations.fold(number, estimator, candidate).X_test)
+                predict(model, self.preparations.fold(number, estimator, candidate).X_test)
                 for number, model in state.models.items()
             ]
 
@@ -212,16 +250,24 @@ class Training:
                 joined(self.preparations.first(i, estimator, candidate), model, estimator) for i, model in state.models.items()
             ]
 
-    def _advance(self, fold: Fold, part: _Part, model: Any, deadline: Deadline, began: float) -> tuple[Any, dict[str, float]]:
-        """The model of a fold after the slice, with its times and scores."""
+    def _advance(
+        self, fold: Fold, part: _Part, model: Any, deadline: Deadline, began: float
+    ) -> tuple[Any, dict[str, float], Any]:
+        """The model of a fold after the slice, with its times and scores, and its predictions if they are kept."""
         model = clone(split(part.estimator)[1]) if model is None else model
-        part.slices.advance(model, fold.X_train, fold.y_train, part.span, fold.fit_params, deadline)
+        slices = part.slices
+        if isinstance(slices, EarlyStopping) and len(self.folds) == 1:  # the folds of a cross-validation are too small
+            slices = slices.validated_by(fold.X_test, fold.y_test)
+        slices.advance(model, fold.X_train, fold.y_train, part.span, fold.fit_params, deadline)
         fitted = time.perf_counter()
-        metrics = self._scores("test", model, fold, part.estimator)
+        output, score = None if self._outputs is None else self._outputs(model, fold.X_test), None
+        if output is not None and self._output_score is not None:
+            score = self._output_score(output, self.folds[fold.number][1])
+        metrics = self._scores("test", model, fold, part.estimator) if score is None else {"test_score": score}
         scored = time.perf_counter()
         if self._train_scores:
             metrics |= self._scores("train", model, fold, part.estimator)
-        return model, {"fit_time": fitted - began, "score_time": scored - fitted, **metrics}
+        return model, {"fit_time": fitted - began, "score_time": scored - fitted, **metrics}, output
 
     def _scores(self, which: str, model: Any, fold: Fold, estimator: Any) -> dict[str, float]:
         """Scores by metric. A scikit-learn scorer gets the last step and prepared rows; any other gets the whole estimator."""

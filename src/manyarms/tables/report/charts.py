@@ -10,16 +10,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...html.parts import scrolling, text
-from ...plots.chart import GRAY, PALETTE, Axis, Bars, Chart, Line, Panel, Points, empty_chart, thinned
+from ...plots.chart import BLUE, GRAY, PALETTE, Axis, Bars, Chart, Line, Panel, Points, empty_chart, thinned
 from ...sklearn.automl.wording import counted
 
-MOST_POINTS, MOST_CLASSES, MOST_BARS = 5_000, 15, 20
+MOST_POINTS, MOST_CLASSES, MOST_BARS = 3_000, 15, 20
 """The largest number of points, classes and bars in a chart."""
 
 OTHER = "all others"
 """Label of the remaining classes."""
 
 _COLORS = (*PALETTE, "#7b52ab", "#a6761d", "#607d8b", "#5b8c00", "#c2185b")
+_SEE_THROUGH = 0.6  # opacity of points that overlap
 _HEATS = 10  # colors of a confusion matrix, in the stylesheet
 
 
@@ -28,8 +29,11 @@ def colors_of(families: Sequence[str]) -> dict[str, str]:
     return {name: _COLORS[place % len(_COLORS)] for place, name in enumerate(dict.fromkeys(families))}
 
 
-def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str]) -> Chart:
-    """Every pull, colored by family, and the best score so far, over the training time. Very low scores are cut off."""
+def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str], baseline: float | None = None) -> Chart:
+    """Every pull, colored by family, the best score so far, and the baseline, over the training time.
+
+    Very low scores are cut off; so is the baseline, if it is far below them.
+    """
     spent = pulls["seconds"].fillna(0.0).cumsum()
     finished = pulls["status"].eq("told") & pulls["reward"].notna()
     if not finished.any():
@@ -42,7 +46,9 @@ def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str]
     shown = shown.iloc[thinned(len(shown), MOST_POINTS)]
     points = [_points(shown[shown["family"] == family], family, color) for family, color in colors.items()]
     axes = Axis("seconds of training, summed over all workers"), Axis(scoring)
-    return Chart("Score over time", (Panel(*axes, (*points, line)),))
+    ends = np.array([float(line.x.min()), float(line.x.max())])
+    level = [] if baseline is None or baseline < lowest else [Line(ends, np.full(2, baseline), "baseline", GRAY)]
+    return Chart("Score over time", (Panel(*axes, (*points, line, *level)),))
 
 
 def _points(pulls: pd.DataFrame, family: str, color: str) -> Points:
@@ -86,8 +92,9 @@ def confusion(held_out: pd.DataFrame, classes: Sequence[Any]) -> str:
         + "</tr>"
         for name, row, colors in zip(names, counts.tolist(), heats.tolist(), strict=True)
     )
-    table = f'<table class="matrix"><thead><tr><td>actual \\ predicted</td>{head}</tr></thead><tbody>{rows}</tbody></table>'
-    return scrolling(table, "Number of rows by actual and predicted class")
+    heads = f'<tr><td class="quiet">actual \\ predicted</td>{head}</tr>'
+    table = f'<table class="matrix"><thead>{heads}</thead><tbody>{rows}</tbody></table>'
+    return scrolling(table, "Number of rows by actual and predicted class", "plain")
 
 
 def confusion_counts(held_out: pd.DataFrame, classes: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
@@ -108,21 +115,47 @@ def predicted_against_actual(held_out: pd.DataFrame, target: str) -> Chart:
     rows = held_out if len(held_out) <= MOST_POINTS else held_out.sample(MOST_POINTS, random_state=0)
     ends = np.array([float(rows.to_numpy().min()), float(rows.to_numpy().max())])
     actual, predicted = rows["actual"].to_numpy(dtype=float), rows["predicted"].to_numpy(dtype=float)
-    layers = Line(ends, ends, "exact", GRAY), Points(actual, predicted, "held-out rows", opacity=0.55)
+    layers = Line(ends, ends, "", GRAY), Points(actual, predicted, "", opacity=_SEE_THROUGH, size=5)
     panel = Panel(Axis(f"actual {target}"), Axis(f"predicted {target}"), layers)
-    return Chart("Predicted against actual", (panel,), height=480)
+    return Chart("Predicted against actual", (panel,))
 
 
-def importance_of_columns(importance: pd.Series[Any], scoring: str) -> Chart:
-    """The permutation importance of the most important columns."""
+def residuals(held_out: pd.DataFrame, target: str) -> Chart:
+    """The error of each held-out row against its prediction."""
+    rows = held_out if len(held_out) <= MOST_POINTS else held_out.sample(MOST_POINTS, random_state=0)
+    actual, predicted = rows["actual"].to_numpy(dtype=float), rows["predicted"].to_numpy(dtype=float)
+    ends = np.array([predicted.min(), predicted.max()])
+    layers = Line(ends, np.zeros(2), "", GRAY), Points(predicted, predicted - actual, "", opacity=_SEE_THROUGH, size=5)
+    return Chart("Residuals", (Panel(Axis(f"predicted {target}"), Axis("predicted minus actual"), layers),))
+
+
+def residual_histogram(held_out: pd.DataFrame) -> Chart:
+    """How many held-out rows have an error of which size. The most extreme 1 % of the errors are cut off."""
+    errors = held_out["predicted"].to_numpy(dtype=float) - held_out["actual"].to_numpy(dtype=float)
+    low, high = np.quantile(errors, [0.005, 0.995])
+    bins = int(np.clip(np.sqrt(len(errors)), 5, 40))
+    if not low < high:  # a constant error
+        low, high = low - 0.5, high + 0.5
+    counts, edges = np.histogram(errors, bins, (float(low), float(high)))
+    x, y = np.repeat(edges, 2), np.concatenate([[0], np.repeat(counts, 2), [0]]).astype(float)
+    zero = Line(np.zeros(2), np.array([0.0, float(counts.max())]), "", GRAY)
+    return Chart(
+        "Distribution of the residuals",
+        (Panel(Axis("predicted minus actual"), Axis("rows"), (zero, Line(x, y, "", BLUE, 2.0))),),
+    )
+
+
+def importance_of_columns(importance: pd.DataFrame, scoring: str) -> Chart:
+    """The permutation importance of the most important columns, with error bars."""
     top = importance.iloc[:MOST_BARS][::-1]
-    texts = [f"{value:.4g}" for value in top]
-    bars = Bars(np.arange(len(top), dtype=float), top.to_numpy(dtype=float), texts=texts)
+    means, errors = top["mean"].to_numpy(dtype=float), top["std"].fillna(0.0).to_numpy(dtype=float)
+    texts = [f"{mean:.4g} ± {error:.2g}" if error else f"{mean:.4g}" for mean, error in zip(means, errors, strict=True)]
+    bars = Bars(np.arange(len(top), dtype=float), means, errors=errors if errors.any() else None, texts=texts)
     panel = Panel(Axis(f"drop in {scoring}"), Axis(categories=tuple(shortened(str(name)) for name in top.index)), (bars,))
     return Chart("Feature importance", (panel,), height=160 + 24 * len(top))
 
 
-def shortened(name: str) -> str:
-    """A name in one line of at most 32 characters."""
+def shortened(name: str, most: int = 32) -> str:
+    """A name in one line of a limited number of characters."""
     name = " ".join(name.split())
-    return name if len(name) <= 32 else f"{name[:31]}…"
+    return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from ...sklearn.automl.column_kinds import NOTHING
 from ..saved import Facts
 
 _MOST_COLUMNS = 200  # with statistics: as many as the page shows
@@ -17,8 +20,7 @@ _TREATMENT = {
     "category": "one-hot encoded",
     "many categories": "target encoded: the average target of each category",
     "date": "a time, and its year, month, day, weekday and hour",
-    "text": "topics",
-    "nothing": "dropped: constant, empty, or only identifies the rows",
+    "text": "topics: the main components of its word counts",
 }
 
 
@@ -31,11 +33,13 @@ class Findings:
         facts: What is known about the model.
         leaderboard: The models tried, best first: rank, family, score, std, steps, max_steps, seconds, weight, config.
         pulls: The pulls in the order asked: arm, family, start, stop, reward, status, seconds.
-        columns: A row for each column; see `columns_frame`.
+        columns: A row for each column that was used; see `columns_frame`.
         held_out: The actual and the predicted values of the held-out rows; None if there are none.
-        importance: How much the score drops when a column is shuffled, the largest first, for the columns that were measured.
-            None if none were.
+        importance: The importance of the columns that were measured; see `column_importance`. None if none were.
         notes: Irregularities of the table and of the search.
+        probabilities: The class probabilities of the held-out rows; None for a regression.
+        constant: The constant baseline: the share of each class, or the mean, among the rows to train on.
+        excluded: Columns of the table that were not used for learning, each with the reason.
     """
 
     title: str
@@ -44,8 +48,11 @@ class Findings:
     pulls: pd.DataFrame
     columns: pd.DataFrame
     held_out: pd.DataFrame | None = None
-    importance: pd.Series[Any] | None = None
+    importance: pd.DataFrame | None = None
     notes: Sequence[str] = ()
+    probabilities: NDArray[np.float64] | None = None
+    constant: Any = None
+    excluded: Mapping[str, str] = field(default_factory=dict)
 
 
 def columns_frame(rows: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
@@ -66,3 +73,27 @@ def columns_frame(rows: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
             "treatment": [_TREATMENT.get(kind, "") for kind in kinds],
         }
     )
+
+
+def unused_columns(rows: pd.DataFrame, kinds: Sequence[str]) -> dict[str, str]:
+    """The columns that hold nothing to learn from, each with the reason."""
+    unused = [place for place, kind in enumerate(kinds) if kind == NOTHING]
+    return {str(rows.columns[place]): _nothing_in(rows.iloc[:, place]) for place in unused}
+
+
+def _nothing_in(values: pd.Series[Any]) -> str:
+    """Why a column holds nothing to learn from.
+
+    >>> [_nothing_in(pd.Series(values)) for values in ([None, None], [3, 3, None], ["a1", "b2"])]
+    ['empty', 'constant', 'different in every row, so it only identifies the rows']
+    """
+    known = values.dropna()
+    if not len(known):
+        return "empty"
+    try:
+        distinct = known.nunique()
+    except TypeError:  # for example, lists
+        distinct = known.astype(str).nunique()
+    if distinct == 1:
+        return "constant"
+    return "different in every row, so it only identifies the rows" if distinct == len(known) else "without finite values"

@@ -5,46 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from ...html.page import page_html
 from ...html.parts import fact, facts, paragraph, table, text
-from ...plots import Chart
-from ...plots.svg_figure import svg_figure
 from ...sklearn.automl.wording import counted
 from . import charts
 from .findings import Findings
+from .held_out import held_out_sections, hints
 from .importance import missing_note
+from .models import ensemble, excluded, is_constant, leaderboard
+from .wording import drawn, figures, number, score_text
 
-_TOP = 30  # rows of the leaderboard
 _MOST_COLUMNS = 200
 
 
 def report_page(findings: Findings) -> str:
     """The page as HTML. Names of columns, classes and files are escaped."""
     title = f"{findings.title}: {findings.facts.target}"
-    header = f'<div class="heading"><h1>{text(title)}</h1></div>{paragraph(_summary(findings))}{_results(findings)}'
+    top = paragraph(_summary(findings)) + _results(findings) + hints(findings)
+    header = f'<div class="heading"><h1>{text(title)}</h1></div>{top}'
     return page_html(title, "manyarms fit", header, _sections(findings))
 
 
 def _summary(findings: Findings) -> str:
     known = findings.facts
     kind = f"{len(known.classes)} classes" if known.classes is not None else "a number"
-    return f"{known.task.capitalize()}: {known.target} ({kind}) from {len(known.columns)} columns, scored by {known.scoring}."
+    columns = counted(len(known.columns), "column")
+    return f"{known.task.capitalize()}: {known.target} ({kind}) from {columns}, scored by {known.scoring}."
 
 
 def _results(findings: Findings) -> str:
-    """The most important figures."""
+    """The most important figures, each score with that of the baseline."""
     known, pulls = findings.facts, findings.pulls
-    held_out = known.scores.get("held out")
-    results = {
-        f"{known.scoring} on {known.rows.get('held out', 0):,} held-out rows": _number(held_out),
-        f"cross-validated {known.scoring}": _number(known.scores.get("search")),
+    rows = known.rows.get("held out", 0)
+    results = []
+    if rows:
+        score = known.scores.get("held out")
+        results.append(_scored(f"{known.scoring} on {rows:,} held-out rows", score, known.scores.get("held-out baseline")))
+    results.append(_scored(f"{known.scoring} in validation", known.scores.get("search"), known.scores.get("baseline")))
+    others = {
         "models tried": f"{pulls['arm'].nunique():,}",
         "seconds of training": f"{pulls['seconds'].sum():,.0f}",
         "models in the ensemble" if len(known.members) > 1 else "model": _members(known.members),
     }
-    return facts(fact(name, text(value), "strong") for name, value in results.items())
+    return facts([*results, *(fact(name, text(value), "strong") for name, value in others.items())])
+
+
+def _scored(label: str, score: float | None, baseline: float | None) -> str:
+    aside = "" if baseline is None else f' <span class="aside">baseline {text(score_text(baseline))}</span>'
+    return fact(label, text(score_text(score)) + aside, "strong")
 
 
 def _members(members: list[Mapping[str, Any]]) -> str:
@@ -52,18 +60,22 @@ def _members(members: list[Mapping[str, Any]]) -> str:
 
 
 def _sections(findings: Findings) -> Iterator[tuple[str, str, str]]:
-    """The anchor, heading and content of each section."""
+    """The anchor, heading and content of each section: first what the model can do, then how it was found."""
     known, pulls = findings.facts, findings.pulls
     colors = charts.colors_of(list(pulls.groupby("family")["seconds"].sum().sort_values(ascending=False).index))
-    score = charts.score_over_time(pulls, known.scoring, colors)
-    yield "search", "Score over time", _search_caption(findings) + _drawn("score-over-time", score)
-    yield "leaderboard", "Leaderboard", _leaderboard(findings)
-    yield "time", "Where the time went", _drawn("time-by-family", charts.time_by_family(pulls, colors))
-    if findings.held_out is not None:
-        yield "held-out", "Held-out rows", _held_out(findings)
-    if findings.held_out is not None:
+    yield from held_out_sections(findings)
+    if findings.held_out is not None and not is_constant(findings):
         yield "importance", "Feature importance", _importance(findings)
-    yield "columns", "Columns", _columns(findings)
+    yield "ensemble", "Ensemble" if len(known.members) > 1 else "Model", ensemble(findings)
+    yield "leaderboard", "Leaderboard", leaderboard(findings)
+    score = charts.score_over_time(pulls, known.scoring, colors, known.scores.get("baseline"))
+    spent = charts.time_by_family(pulls, colors)
+    drawings = [
+        ("score-over-time", "Score over time", score.note or _search_caption(findings), score),
+        ("time-by-family", "Where the time went", "", spent),
+    ]
+    yield "search", "Search", figures(drawings, "")
+    yield "columns", "Columns", excluded(findings) + _columns(findings)
     if findings.notes:
         yield "notes", "Notes", f'<ul class="notes">{"".join(f"<li>{text(note)}</li>" for note in findings.notes)}</ul>'
     yield "settings", "Settings and versions", _settings(findings)
@@ -72,9 +84,9 @@ def _sections(findings: Findings) -> Iterator[tuple[str, str, str]]:
 def _search_caption(findings: Findings) -> str:
     failed = int(findings.pulls["status"].eq("failed").sum())
     failures = f" {counted(failed, 'pull')} failed." if failed else ""
-    return paragraph(
-        "Each point is a pull: one slice of training of a model, and its cross-validated score. Larger is better; very low "
-        f"scores are cut off.{failures}{_thinned(findings)}"
+    return (
+        "Each point is a pull: one slice of training of a model, and its score on the validation rows. Larger is better; very "
+        f"low scores are cut off.{failures}{_thinned(findings)}"
     )
 
 
@@ -83,73 +95,36 @@ def _thinned(findings: Findings) -> str:
     return f" About {charts.MOST_POINTS:,} of {number:,} pulls are drawn." if number > charts.MOST_POINTS else ""
 
 
-def _leaderboard(findings: Findings) -> str:
-    board = findings.leaderboard
-    shown = board.head(_TOP)
-    heads = [
-        name for name in ("rank", "family", "score", "std", "steps", "seconds", "weight", "arm", "config") if name in board
-    ]
-    rows = [[_cell(name, row[name], row) for name in heads] for _, row in shown.iterrows()]
-    more = paragraph(f"{len(board) - len(shown):,} more are in leaderboard.csv.") if len(board) > len(shown) else ""
-    caption = paragraph("Weight is the share of a model in the ensemble.")
-    return caption + table(heads, rows, "Leaderboard") + more
-
-
-def _cell(name: str, value: Any, row: Any) -> str:
-    if name == "steps" and "max_steps" in row:
-        return f"{value} of {row['max_steps']}"
-    if name == "weight":
-        return f"{value:.0%}" if value else ""
-    if name == "config" and isinstance(value, Mapping):
-        return ", ".join(f"{key.rpartition('__')[2]}={_number(item)}" for key, item in value.items())
-    return f"{value:.1f}" if name == "seconds" else _number(value)
-
-
-def _held_out(findings: Findings) -> str:
-    known, held_out = findings.facts, findings.held_out
-    assert held_out is not None
-    score = known.scores.get("held out")
-    caption = f"{len(held_out):,} rows that were not used in the search: {known.scoring} {_number(score)}."
-    if known.classes is not None:
-        others = len(known.classes) - charts.MOST_CLASSES
-        more = (
-            f" The {charts.MOST_CLASSES} most frequent classes are shown; the other {others:,} are grouped."
-            if others > 1
-            else ""
-        )
-        return paragraph(caption + more) + charts.confusion(held_out, known.classes)
-    more = f" A random sample of {charts.MOST_POINTS:,} of them is shown." if len(held_out) > charts.MOST_POINTS else ""
-    return paragraph(caption + more) + _drawn(
-        "predicted-against-actual", charts.predicted_against_actual(held_out, known.target)
-    )
-
-
 def _importance(findings: Findings) -> str:
     importance, n_columns = findings.importance, len(findings.columns)
     notes = [missing_note(importance, n_columns)]
     if importance is None:
         return paragraph(str(notes[0]))
     notes.insert(
-        0, "Permutation importance: how much the score on held-out rows drops when the values of a column are shuffled."
+        0,
+        f"Permutation importance: how much the {findings.facts.scoring} on held-out rows drops when the values of a column are "
+        "shuffled. The lines show one standard deviation over the shuffles. A bar near 0 means that the model does not need "
+        "the column, which may also be because another column says the same.",
     )
     if len(importance) > charts.MOST_BARS:
         notes.append(f"The {charts.MOST_BARS} most important columns are shown.")
     caption = paragraph(" ".join(filter(None, notes)))
-    return caption + _drawn("importance", charts.importance_of_columns(importance, findings.facts.scoring))
+    return caption + drawn("importance", charts.importance_of_columns(importance, findings.facts.scoring))
 
 
 def _columns(findings: Findings) -> str:
     columns = findings.columns
     shown = columns.head(_MOST_COLUMNS)
-    rows = [[_number(value) for value in row] for row in shown.itertuples(index=False)]
+    rows = [[number(value) for value in row] for row in shown.itertuples(index=False)]
     more = paragraph(f"{len(columns) - len(shown):,} more columns.") if len(columns) > len(shown) else ""
-    return table([str(name) for name in columns.columns], rows, "Columns") + more
+    numeric = [place for place, name in enumerate(columns.columns) if str(name).startswith(("missing", "distinct"))]
+    return table([str(name) for name in columns.columns], rows, "Columns", numbers=numeric) + more
 
 
 def _settings(findings: Findings) -> str:
     found = findings.facts
     known = {
-        "command": found.command,
+        **({"command": found.command} if found.command else {}),
         **found.settings,
         **{f"{name} rows": f"{number:,}" for name, number in found.rows.items()},
     }
@@ -158,18 +133,4 @@ def _settings(findings: Findings) -> str:
 
 
 def _values(label: str, values: Mapping[str, Any]) -> str:
-    return table([label, ""], [[str(key), _number(value)] for key, value in values.items()], label)
-
-
-def _drawn(name: str, chart: Chart) -> str:
-    """A chart without a title, which is the heading of its section."""
-    drawn = svg_figure(chart)
-    if not drawn:
-        return paragraph(chart.note or "There is nothing to draw.")
-    return f'<div class="card chart" id="chart-{name}"><div class="frame">{drawn}</div></div>'
-
-
-def _number(value: Any) -> str:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return table([label, ""], [[str(key), number(value)] for key, value in values.items()], label)

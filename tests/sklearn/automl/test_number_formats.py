@@ -1,0 +1,56 @@
+"""Numbers as people write them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manyarms.sklearn.automl.column_kinds import are_written_numbers, kind_of_column
+from manyarms.sklearn.automl.conversions import numbers
+from manyarms.sklearn.automl.number_formats import parse_number
+
+WRITTEN = {
+    "1,747": 1747, "1,234,567.5": 1234567.5, "$82.40": 82.4, "12 %": 12, "12%": 12, "-$5": -5, "$-5": -5, "($1,200)": -1200,
+    "(350)": -350, "1.747,50 €": 1747.5, "€ 3": 3, "USD 1,747": 1747, "1'747.50": 1747.5, "12 500 €": 12500, "−5 %": -5,
+    "1 747,123 €": 1747.123, "1.234.567": 1234567, " 7 ": 7, "+3": 3, ".5": 0.5,
+}  # fmt: skip
+NOT_NUMBERS = [
+    "",
+    "-",
+    "$",
+    "0,125",
+    "12,34",
+    "1,23,456",
+    "3.5.1",
+    "5kg",
+    "(5",
+    "5)",
+    "-(5)",
+    "$5 €",
+    "555 123 456",
+    "1,747,",
+    "9" * 50,
+]
+
+
+@pytest.mark.parametrize(("text", "value"), WRITTEN.items(), ids=list(WRITTEN))
+def test_formatted_numbers_are_read(text, value):
+    found = parse_number(text)
+    assert found is not None and found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", NOT_NUMBERS)
+def test_what_is_not_clearly_a_number_is_not_read(text):
+    assert parse_number(text) is None
+
+
+def test_a_column_of_formatted_numbers_is_numeric_and_keeps_gaps():
+    prices = pd.Series(["$1,747", None, "$82.40", "unknown", "($3)"])
+    np.testing.assert_array_equal(numbers(prices), [1747.0, np.nan, 82.4, np.nan, -3.0])
+    assert kind_of_column(pd.Series([f"{n:,}" for n in range(0, 90_000, 900)])) == "number"
+    assert are_written_numbers(prices) and not are_written_numbers(pd.Series(["1", "2.5", None]))
+    assert not are_written_numbers(pd.Series([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("column", [["$5", "€5", "$7"], ["1.747,50", "1.747", "3.000,25"], ["5 %", "$5"]])
+def test_a_column_with_two_units_or_two_decimal_signs_is_not_numeric(column):
+    assert kind_of_column(pd.Series(column)) != "number"
