@@ -322,7 +322,7 @@ def test_if_no_model_reaches_the_constant_baseline_a_constant_model_is_written_w
     size = np.repeat(np.random.default_rng(0).normal(size=60), 2)
     pairs = pd.DataFrame({"size": size, "kind": ["a", "b"] * 60})  # two equal rows have different classes
     pairs.to_csv(place / "pairs.csv", index=False)
-    answer = fit("--families", "tree", data="pairs.csv")
+    answer = fit("--families", "tree", data="pairs.csv", budget=1)
     words = "No model reached the score of the constant baseline"
     assert answer.code == 0 and answer.err.startswith(f"manyarms: {words}")
     assert "(constant predictions; baseline 0." in answer.out

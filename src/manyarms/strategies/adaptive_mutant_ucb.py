@@ -155,16 +155,27 @@ class AdaptiveMutantUCB:
 
     def _train(self, arm: Arm) -> Pull:
         """The next slice of an arm."""
-        slices = self._scores.counts.slices[arm.id]
+        steps = self._next_steps(arm.id)
+        self._continued += self._scores.counts.slices[arm.id] > 0
         self._scores.train(arm.id)
         self._pulls += 1
-        self._continued += slices > 0
-        return self.ledger.open(arm, self.stops[slices] - self.ledger.steps[arm.id])
+        return self.ledger.open(arm, steps)
+
+    def _next_steps(self, arm: int) -> int:
+        """Number of steps in the next slice of an arm."""
+        return int(self.stops[self._scores.counts.slices[arm]] - self.ledger.steps[arm])
 
     def _finish(self) -> Pull | None:
-        """With less than a full training left, continue the best arm that can still be fully trained, and start no new arm."""
-        ledger = self.ledger
-        fitting = [arm for arm in self._scores.paused() if self.max_steps - ledger.steps[arm] <= ledger.left]
+        """With less than a full training left, continue the best arm that can still be fully trained.
+
+        If there is none, the last steps go to the best arm whose next slice fits, or to a new arm.
+        """
+        ledger, paused = self.ledger, self._scores.paused()
+        fitting = [arm for arm in paused if self.max_steps - ledger.steps[arm] <= ledger.left]
+        if not fitting and not ledger.in_flight:
+            fitting = [arm for arm in paused if self._next_steps(arm) <= ledger.left]
+            if not fitting and self.stops[0] <= ledger.left:
+                return self._train(self._new_arm())
         return self._train(ledger.arms[self._scores.best_of(fitting)]) if fitting else None
 
     def _arm_to_finish(self) -> Arm | None:

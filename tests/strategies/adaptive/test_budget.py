@@ -58,14 +58,15 @@ def test_small_budgets_begin_with_few_arms():
 @pytest.mark.parametrize(
     ("budget", "max_steps", "slices"), [(10, 10, 10), (99, 7, 10), (300, 9, 2), (501, 52, 10), (80, 1, 10)]
 )
-def test_the_budget_is_never_exceeded_and_at_most_a_training_is_left(budget, max_steps, slices, workers):
+def test_the_budget_is_never_exceeded_and_less_than_a_slice_is_left(budget, max_steps, slices, workers):
     search = AdaptiveMutantUCB(SPACE, budget=budget, max_steps=max_steps, slices=slices, seed=1)
     spent = 0
     for pull, _ in play(search, loss, workers):
         assert search.ledger.spent <= budget
         spent += pull.steps
         assert pull.stop in search.stops and pull.start in (0, *search.stops)
-    assert budget - max_steps < spent == sum(search.ledger.steps) == search.ledger.spent <= budget
+    longest = max(stop - start for start, stop in zip((0, *search.stops), search.stops, strict=False))
+    assert budget - longest < spent == sum(search.ledger.steps) == search.ledger.spent <= budget
     assert max(search.ledger.steps) <= max_steps
 
 
@@ -75,15 +76,26 @@ def test_what_is_left_at_the_end_trains_the_best_arms_that_still_fit():
     while search.ledger.left >= 6:
         pull = search.ask()
         search.tell(pull, loss(pull))
-    while True:
-        able = [arm for arm, steps in enumerate(search.ledger.steps) if 0 < 6 - steps <= search.ledger.left]
+    while able := [arm for arm, steps in enumerate(search.ledger.steps) if 0 < 6 - steps <= search.ledger.left]:
         pull = search.ask()
-        if pull is None:
-            break
         assert pull.arm.id == max(able, key=search.priority)
         checked += len(able) > 1
         search.tell(pull, loss(pull))
-    assert not able and checked
+    assert checked
+
+
+def test_the_last_steps_train_the_best_arm_although_it_cannot_be_completed():
+    search = AdaptiveMutantUCB(SPACE, budget=36, max_steps=6, initial=15, surrogate=False, seed=0)
+    checked = 0
+    while search.ledger.left:
+        paused = [arm for arm, steps in enumerate(search.ledger.steps) if 0 < steps < 6]
+        able = [arm for arm in paused if 6 - search.ledger.steps[arm] <= search.ledger.left]
+        pull = search.ask()
+        if search.ledger.left < 5 and not able:
+            assert pull.arm.id == max(paused, key=search.priority)
+            checked += 1
+        search.tell(pull, loss(pull))
+    assert checked and search.ask() is None
 
 
 def test_more_budget_goes_on_with_the_search():
