@@ -20,6 +20,9 @@ if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usa
     os.environ["TMPDIR"] = MEMORY
     tempfile.tempdir = None  # so that it is looked up again
 
+# Some virtual machines announce matrix instructions (AMX) that they do not have, and half precision in PyTorch crashes there.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+
 try:
     from hypothesis import HealthCheck, settings
 except ImportError:  # the tests of the bare library run without it

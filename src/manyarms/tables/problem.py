@@ -24,7 +24,6 @@ FEWEST_ROWS = 50
 
 _MOST_HELD_OUT = 10_000
 _VALIDATION = 0.2  # share of the rows to train on that validate a split by time
-_KEEP_ADVICE = "To use it, keep {name!r} (keep=, or --keep)."
 _RANDOM = Split()
 
 
@@ -142,5 +141,5 @@ def without_excluded(
     found = find_leaks(rows, list(rows.columns), kinds_of(rows.set_axis(range(len(rows.columns)), axis=1)), learned)
     leaks = {str(rows.columns[place]): reason for place, reason in found.items() if rows.columns[place] not in keep}
     for name, reason in leaks.items():
-        notify(f"Excluded the column {name!r}: {reason}, so it is probably a leak. {_KEEP_ADVICE.format(name=name)}")
+        notify(f"Excluded the column {name!r}: {reason}, so it is probably a leak. To use it, add it to `keep`.")
     return rows.drop(columns=list(leaks)), excluded | leaks

@@ -43,8 +43,7 @@ def fitted():
 
 def expected_failures(estimator):
     reason = "weights are for training: folds, scores and preparation see each row once"
-    kinds = ("dense", "sparse") if isinstance(estimator, AutoRegressor) else ()
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
 
 
 @pytest.mark.filterwarnings("ignore:No model reached the score of the constant baseline:manyarms.ManyarmsWarning")
