@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
+from threadpoolctl import threadpool_limits
 
 import manyarms as ma
 
@@ -195,9 +196,10 @@ def cpu_seconds(process: psutil.Process) -> float:
 
 
 def searched(storage: str, pulls: int) -> float:
-    """Seconds of a search."""
+    """Seconds of a search that uses one processor."""
     began = time.monotonic()
-    ma.tune(train_for_a_while, SPACE, budget=pulls, max_steps=10, storage=storage, name="search", seed=0, progress=False)
+    with threadpool_limits(1):
+        ma.tune(train_for_a_while, SPACE, budget=pulls, max_steps=10, storage=storage, name="search", seed=0, progress=False)
     return time.monotonic() - began
 
 
