@@ -111,7 +111,7 @@ def test_a_few_rows_are_enough_and_none_are_held_out(fit, place):
     make_table(12).to_csv(place / "few.csv", index=False)
     answer = fit(data="few.csv")
     assert answer.code == 0
-    assert answer.err == "manyarms: Only 12 rows: none are held out, so the only score is the cross-validated one.\n"
+    assert answer.err == "manyarms: Only 12 rows: none are held out, so there is only a cross-validated score.\n"
     assert "held out" not in answer.out and "Held-out" not in answer.out
 
 

@@ -46,7 +46,7 @@ def test_a_split_by_time_tests_on_the_latest_rows():
 
 def test_a_split_by_group_keeps_groups_together_and_does_not_learn_from_them():
     found = problem("group:shop")
-    assert "shop" not in found.rows and "groups divide the rows" in found.excluded["shop"]
+    assert "shop" not in found.rows and "used to split the rows" in found.excluded["shop"]
     held_out = some_groups(pd.factorize(FRAME["shop"])[0], 24, 0)
     assert not set(FRAME["shop"][held_out]) & set(FRAME["shop"][~held_out])
     assert len(found.test[0]) == held_out.sum() and len(found.groups) == len(found.rows)

@@ -165,7 +165,7 @@ def test_a_problem_divides_the_rows_unless_they_are_few():
     assert problem_of(frame, "y", "auto", 0.0, 0, notes.append).test is None
     assert notes == []
     assert problem_of(frame[:49], "y", "auto", 0.2, 0, notes.append).test is None
-    assert notes == ["Only 49 rows: none are held out, so the only score is the cross-validated one."]
+    assert notes == ["Only 49 rows: none are held out, so there is only a cross-validated score."]
 
 
 # -- scoring

@@ -61,24 +61,24 @@ def fit_table(
         source: A CSV or Parquet file, or a data frame.
         target: Name of the column to predict.
         time: Total time, in seconds or as a string such as "90s" or "2h". Ignored if `budget` is set.
-        budget: Number of training steps instead of a time: the same seed then gives the same model.
-        task: "classification", "regression", or "auto" to decide by the target.
+        budget: Number of training steps, instead of a time limit. The same seed then gives the same model.
+        task: "classification", "regression", or "auto" to infer it from the target.
         scoring: Name of a scikit-learn scorer. By default "accuracy" or "r2".
         families: Names of the model families to try. By default all that are installed.
         workers: Number of processes that train in parallel.
         holdout: Share of the rows held out for an unbiased test score; 0 to train on all rows.
         split: How rows are divided for testing and validation: "random"; "time:COLUMN" to train on earlier rows and test on
             the latest; or "group:COLUMN" to keep the rows of a group together.
-        ignore: Names of columns that are not used.
-        keep: Names of columns that are used even if they look like leaks.
+        ignore: Names of columns to exclude.
+        keep: Names of columns to use even if they look like leaks.
         directory: Where to keep the journal of the search. If it holds an unfinished search for the same table, the search is
             resumed. `TableFit.save` writes the model there.
         seed: Random seed.
         force: Accept a target that looks like a row identifier or free text.
         progress: Show the progress of the search.
-        notify: Receives a note for each irregularity of the table. By default each is a `ManyarmsWarning`.
+        notify: Receives a note for each irregularity in the table. By default each is a `ManyarmsWarning`.
         on_start: Called with the problem and the scoring when the table has been read, before the search starts.
-        began: When the time began, by `time.monotonic`; now by default. `manyarms fit` counts the time to import libraries.
+        began: Start of the time limit, from `time.monotonic`; now by default. `manyarms fit` includes the import of libraries.
         reading: Options of `read_table`: `rows`, `encoding` and `delimiter`.
 
     Returns:
@@ -154,7 +154,7 @@ class _Settings:
 
 
 def _searched(problem: Problem, scoring: str, settings: _Settings, limit: TimeBudget, done: int | None) -> Any:
-    """The fitted estimator. If the search was finished before, its results are only collected again."""
+    """The fitted estimator. If the search had already finished, its results are only collected again."""
     directory = settings.directory
     make = AutoClassifier if problem.task == CLASSIFICATION else AutoRegressor
     model = make(

@@ -1,4 +1,4 @@
-"""The learning problem of a table: the rows to train on, the target, the task, and the rows held out for testing."""
+"""The learning problem of a table: the training rows, the target, the task, and the rows held out for testing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEWEST_ROWS = 50
 """Tables with fewer rows have no rows held out."""
 
 _MOST_HELD_OUT = 10_000
-_VALIDATION = 0.2  # share of the rows to train on that validate a split by time
+_VALIDATION = 0.2  # share of the training rows that are used for validation in a split by time
 _RANDOM = Split()
 
 
@@ -32,14 +32,14 @@ class Problem:
     """What to learn from a table.
 
     Attributes:
-        rows: The rows to train on, without the target.
+        rows: The training rows, without the target.
         target: The target of these rows.
         task: "classification" or "regression".
-        reason: Why it is this task.
+        reason: Why this task was chosen.
         test: Held-out rows and their target; None if there are none.
         excluded: The columns that are not used, each with the reason.
         split: How the rows are divided for testing and validation.
-        keys: The time or the group of each row to train on; None if the split is random.
+        keys: The time or the group of each training row; None if the split is random.
     """
 
     rows: pd.DataFrame
@@ -52,20 +52,20 @@ class Problem:
     keys: Any = None
 
     def folds(self) -> list[tuple[Any, Any]] | None:
-        """The validation set of a split by time: the latest rows to train on. None for any other split."""
+        """The validation set of a split by time: the latest training rows. None for any other split."""
         if self.split.kind != BY_TIME:
             return None
         later = latest_rows(self.keys, max(1, round(_VALIDATION * len(self.keys))))
         if not later.any() or self.target[~later].nunique() < 2:
             raise ValueError(
                 f"The column {self.split.column!r} cannot divide the rows by time: the earlier rows must have at least two "
-                "different targets. Use a random split, or another column."
+                "different target values. Use a random split, or another column."
             )
         return [(np.flatnonzero(~later), np.flatnonzero(later))]
 
     @property
     def groups(self) -> Any:
-        """The group of each row to train on, for a split by group; None for any other split."""
+        """The group of each training row, for a split by group; None for any other split."""
         return self.keys if self.split.kind == BY_GROUP else None
 
 
@@ -97,12 +97,12 @@ def problem_of(
     force: bool = False,
     selection: Selection = _ALL,
 ) -> Problem:
-    """Divide a table into what to train on, what to predict and what to test with.
+    """Divide a table into training rows, test rows and their target.
 
     Args:
         frame: The table.
         target: Name of the column to predict.
-        task: "classification", "regression", or "auto" to decide by the target.
+        task: "classification", "regression", or "auto" to infer it from the target.
         holdout: Share of the rows to hold out; 0 for none.
         seed: Random seed for choosing the held-out rows.
         notify: Receives a note for each irregularity.
@@ -117,7 +117,7 @@ def problem_of(
     split, keys = selection.split, selection.split.keys(rows)
     rows, excluded = without_excluded(rows, values, task, selection, notify)
     if holdout and len(rows) < FEWEST_ROWS:
-        notify(f"Only {counted(len(rows), 'row')}: none are held out, so the only score is the cross-validated one.")
+        notify(f"Only {counted(len(rows), 'row')}: none are held out, so there is only a cross-validated score.")
         holdout = 0.0
     chosen = held_out(values, task, holdout, _MOST_HELD_OUT, seed, split, keys)
     test = (rows[chosen].reset_index(drop=True), values[chosen].reset_index(drop=True)) if chosen.any() else None
@@ -128,15 +128,15 @@ def problem_of(
 def without_excluded(
     rows: pd.DataFrame, target: pd.Series[Any], task: str, selection: Selection, notify: Notify
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The columns to learn from, and the others with the reason: ignored, the groups of the split, or a leak."""
+    """The columns to learn from, and the excluded ones with the reason: ignored, the groups of the split, or a leak."""
     names = list(rows.columns)
     excluded = {find_column(name, names, "ignored"): "ignored, as requested" for name in selection.ignore}
     keep = {find_column(name, names, "kept") for name in selection.keep}
     if selection.split.kind == BY_GROUP and selection.split.column not in keep:
-        excluded.setdefault(selection.split.column, "its groups divide the rows, and new rows belong to new groups")
+        excluded.setdefault(selection.split.column, "it is used to split the rows, and new rows belong to new groups")
     rows = rows.drop(columns=list(excluded))
     if not len(rows.columns):
-        raise ValueError("All columns besides the target are ignored, so there is nothing to predict from.")
+        raise ValueError("All columns except the target are ignored, so there is nothing to predict from.")
     learned = class_target(target) if task == CLASSIFICATION else number_target(target)
     found = find_leaks(rows, list(rows.columns), kinds_of(rows.set_axis(range(len(rows.columns)), axis=1)), learned)
     leaks = {str(rows.columns[place]): reason for place, reason in found.items() if rows.columns[place] not in keep}

@@ -36,7 +36,7 @@ class TableFit:
     Attributes:
         model: The fitted `AutoClassifier` or `AutoRegressor`.
         score: The score on the held-out rows; None if there are none, or if they cannot be scored.
-        notes: Irregularities of the table and of the search.
+        notes: Irregularities in the table and in the search.
         problem: The rows, the target and the task.
         scoring: Name of the scorer.
         evaluation: The predictions for the held-out rows; None if there are none.
@@ -156,7 +156,7 @@ class TableFit:
         write_text(path, report_page(findings))
 
     def constant(self) -> Any:
-        """The constant baseline: the share of each class among the rows to train on, or the mean of their target."""
+        """The constant baseline: the share of each class in the training rows, or the mean of their target."""
         target = self.problem.target
         if not hasattr(self.model, "classes_"):
             return float(target.astype(float).mean())

@@ -46,14 +46,14 @@ class Split:
         return f"{self.kind}:{self.column}" if self.column else self.kind
 
     def keys(self, frame: pd.DataFrame) -> NDArray[Any] | None:
-        """For each row its time, or the number of its group; None for a random split."""
+        """The time of each row, or the number of its group; None for a random split."""
         if self.kind == RANDOM:
             return None
         values = frame[find_column(self.column, list(frame.columns), "split")]
         if self.kind == BY_GROUP:
             groups = pd.factorize(words_of(values))[0]
             if groups.max() < 1:
-                raise ValueError(f"The split column {self.column!r} has only one group, so its groups cannot be divided.")
+                raise ValueError(f"The split column {self.column!r} has only one group, so it cannot divide the rows.")
             return groups
         return _times(values, self.column)
 
@@ -74,14 +74,14 @@ def _times(values: pd.Series[Any], name: str) -> NDArray[np.float64]:
 
 
 def latest_rows(times: NDArray[Any], n: int) -> NDArray[np.bool_]:
-    """Marks about n of the latest rows. Rows of the same time stay together; no rows if all have the same time.
+    """Marks about n of the latest rows. Rows with the same time stay together; if all times are equal, no row is marked.
 
     >>> latest_rows(np.array([3.0, 1.0, 2.0, 2.0]), 2).tolist()
     [True, False, False, False]
     """
     if n < 1 or n >= len(times):
         return np.zeros(len(times), bool)
-    border = np.sort(times)[-n - 1]  # the latest time that is trained on
+    border = np.sort(times)[-n - 1]  # the latest time in the training rows
     later = times > border
     if not later.any() and (times < border).any():
         later = times == border
@@ -89,7 +89,7 @@ def latest_rows(times: NDArray[Any], n: int) -> NDArray[np.bool_]:
 
 
 def some_groups(groups: NDArray[Any], n: int, seed: int) -> NDArray[np.bool_]:
-    """Marks the rows of random groups, about n rows in total and at least one group; never all groups."""
+    """Marks the rows of random groups: about n rows in total, at least one group, and never all groups."""
     order = np.random.default_rng(seed).permutation(np.unique(groups))
     sizes = np.cumsum(np.bincount(groups)[order])
     count = min(max(1, int(np.searchsorted(sizes, n, side="right"))), len(order) - 1)

@@ -157,7 +157,7 @@ def two_classes(rows, share, seed=0):
 def test_a_hint_says_when_accuracy_misleads():
     page = report_page(two_classes(500, 0.03))
     assert 'class="hint"' in page
-    assert "Accuracy misleads here: 97% of the rows are 'no'" in shown_by(page)
+    assert "Accuracy is misleading here: 97% of the rows are 'no'" in shown_by(page)
     assert 'class="hint"' not in report_page(two_classes(500, 0.5))
 
 
@@ -170,7 +170,7 @@ def test_two_classes_have_curves_and_thresholds():
 
 def test_few_held_out_rows_are_called_uncertain():
     shown = shown_by(report_page(two_classes(20, 0.5)))
-    assert "Only 20 rows were held out" in shown and "between 70% and 97%" in shown
+    assert "With only 20 rows held out" in shown and "70% to 97%" in shown
 
 
 def test_held_out_rows_of_one_class_have_no_curves():

@@ -32,7 +32,7 @@ def colors_of(families: Sequence[str]) -> dict[str, str]:
 def score_over_time(pulls: pd.DataFrame, scoring: str, colors: Mapping[str, str], baseline: float | None = None) -> Chart:
     """Every pull, colored by family, the best score so far, and the baseline, over the training time.
 
-    Very low scores are cut off; so is the baseline, if it is far below them.
+    Very low scores are cut off, and so is a baseline that is as low.
     """
     spent = pulls["seconds"].fillna(0.0).cumsum()
     finished = pulls["status"].eq("told") & pulls["reward"].notna()
@@ -60,7 +60,7 @@ def _points(pulls: pd.DataFrame, family: str, color: str) -> Points:
 
 
 def _lowest(rewards: pd.Series[Any]) -> float:
-    """The lowest score that is shown: as far below the median as twice the distance from the median to the best."""
+    """The lowest score that is shown: twice as far below the median as the best score is above it."""
     if not len(rewards):
         return -np.inf
     middle, high = float(rewards.median()), float(rewards.max())
@@ -130,7 +130,7 @@ def residuals(held_out: pd.DataFrame, target: str) -> Chart:
 
 
 def residual_histogram(held_out: pd.DataFrame) -> Chart:
-    """How many held-out rows have an error of which size. The most extreme 1 % of the errors are cut off."""
+    """A histogram of the errors on the held-out rows. The most extreme 1% of the errors are cut off."""
     errors = held_out["predicted"].to_numpy(dtype=float) - held_out["actual"].to_numpy(dtype=float)
     low, high = np.quantile(errors, [0.005, 0.995])
     bins = int(np.clip(np.sqrt(len(errors)), 5, 40))
@@ -156,6 +156,6 @@ def importance_of_columns(importance: pd.DataFrame, scoring: str) -> Chart:
 
 
 def shortened(name: str, most: int = 32) -> str:
-    """A name in one line of a limited number of characters."""
+    """A name on one line, cut to `most` characters."""
     name = " ".join(name.split())
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -15,7 +15,7 @@ from .metrics import ClassPredictions, Floats, share_interval
 MOST_CURVES = 5
 """Classes with their own curve."""
 
-_POINTS = 200  # of a curve
+_POINTS = 200  # points of a curve
 _BINS = 10
 _FEWEST_IN_BIN = 10
 _WANTED = 0.9  # recall or precision of a suggested threshold
@@ -60,18 +60,18 @@ def _diagonal(name: str) -> Line:
 
 
 def _corner() -> Line:
-    """Nothing to see, but the axes then reach from 0 to 1."""
+    """An invisible line, so that the axes range from 0 to 1."""
     return Line(np.array([0.0, np.nan, 1.0]), np.array([0.0, np.nan, 1.0]), "", GRAY)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Predicted probabilities and observed shares, in bins of equal numbers of rows.
+    """Predicted probabilities and observed shares, in bins with equal numbers of rows.
 
     Args:
         predicted: Average probability of each bin.
-        observed: Share of each bin in which the prediction came true.
-        counts: Rows of each bin.
+        observed: Share of the rows in each bin for which the prediction was right.
+        counts: Number of rows in each bin.
     """
 
     predicted: Floats
@@ -80,12 +80,12 @@ class Calibration:
 
     @property
     def error(self) -> float:
-        """The average distance between the two."""
+        """The average distance between predicted and observed."""
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.counts))
 
 
 def calibration(rows: ClassPredictions) -> Calibration:
-    """Of two classes, the probability of the one that matters; otherwise the probability of the predicted class."""
+    """The calibration of the positive class, if there are two classes; otherwise of the predicted class."""
     if len(rows.classes) == 2:
         chances, truth = rows.probabilities[:, rows.positive], rows.actual == rows.positive
     else:
@@ -101,7 +101,7 @@ def calibration(rows: ClassPredictions) -> Calibration:
 
 
 def calibration_chart(found: Calibration, what: str) -> Chart:
-    """Observed against predicted probabilities, with 95 % intervals."""
+    """Observed against predicted probabilities, with 95% intervals."""
     bounds = [share_interval(share, int(n)) for share, n in zip(found.observed, found.counts, strict=True)]
     x = np.repeat(found.predicted, 3)
     y = np.array([value for low, high in bounds for value in (low, high, np.nan)])
@@ -111,7 +111,7 @@ def calibration_chart(found: Calibration, what: str) -> Chart:
     ]
     layers = (
         _diagonal("perfect calibration"),
-        Line(x, y, "95 % interval", BLUE, 1.5, opacity=0.5),
+        Line(x, y, "95% interval", BLUE, 1.5, opacity=0.5),
         Points(found.predicted, found.observed, "held-out rows", BLUE, texts=texts, size=8, opacity=1.0),
     )
     return Chart("Calibration", (Panel(Axis(f"predicted probability of {what}"), Axis("observed share"), layers),))

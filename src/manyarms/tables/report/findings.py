@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ...sklearn.automl.column_kinds import NOTHING
 from ..saved import Facts
 
-_MOST_COLUMNS = 200  # with statistics: as many as the page shows
-_MOST_ROWS = 50_000  # in which missing and distinct values are counted
+_MOST_COLUMNS = 200  # columns with statistics: as many as the page shows
+_MOST_ROWS = 50_000  # rows in which missing and distinct values are counted
 _TREATMENT = {
     "number": "used as is; missing values imputed for models that need it",
     "category": "one-hot encoded",
     "many categories": "target encoded: the average target of each category",
-    "date": "a time, and its year, month, day, weekday and hour",
+    "date": "its timestamp, year, month, day, weekday and hour",
     "text": "topics: the main components of its word counts",
 }
 
@@ -36,10 +36,10 @@ class Findings:
         columns: A row for each column that was used; see `columns_frame`.
         held_out: The actual and the predicted values of the held-out rows; None if there are none.
         importance: The importance of the columns that were measured; see `column_importance`. None if none were.
-        notes: Irregularities of the table and of the search.
+        notes: Irregularities in the table and in the search.
         probabilities: The class probabilities of the held-out rows; None for a regression.
-        constant: The constant baseline: the share of each class, or the mean, among the rows to train on.
-        excluded: Columns of the table that were not used for learning, each with the reason.
+        constant: The constant baseline: the share of each class, or the mean, in the training rows.
+        excluded: Columns of the table that were not used, each with the reason.
     """
 
     title: str
@@ -58,7 +58,7 @@ class Findings:
 def columns_frame(rows: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
     """A row for each column: its name, type, kind and treatment.
 
-    Statistics take long, so they are computed for the first columns and rows only.
+    Statistics are slow, so they are computed only for the first columns and rows.
     """
     first = rows.iloc[:_MOST_ROWS, :_MOST_COLUMNS]
     among = f" (first {_MOST_ROWS:,} rows)" if len(rows) > _MOST_ROWS else ""

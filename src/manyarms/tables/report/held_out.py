@@ -38,23 +38,23 @@ def class_predictions(findings: Findings) -> ClassPredictions | None:
 
 
 def hints(findings: Findings) -> str:
-    """Boxes with what a reader should know before reading a score."""
+    """What to know before reading a score, in boxes."""
     known, rows = findings.facts, len(findings.held_out) if findings.held_out is not None else 0
     found: list[str | None] = []
     if known.classes is not None and findings.constant is not None:
         found.append(accuracy_hint([str(name) for name in known.classes], np.asarray(findings.constant), known.scoring))
     if 0 < rows < _FEW_ROWS:
-        found.append(f"Only {counted(rows, 'row')} were held out, so the scores on them are uncertain.{_interval(findings)}")
+        found.append(f"With only {counted(rows, 'row')} held out, the scores on them are uncertain.{_interval(findings)}")
     return "".join(f'<p class="hint">{text(words)}</p>' for words in found if words)
 
 
 def _interval(findings: Findings) -> str:
-    """The 95 % interval of an accuracy; empty for any other score."""
+    """The 95% interval of an accuracy; empty for any other score."""
     share, rows = findings.facts.scores.get("held out"), findings.held_out
     if findings.facts.scoring != "accuracy" or share is None or rows is None:
         return ""
     low, high = share_interval(share, len(rows))
-    return f" The accuracy is between {low:.0%} and {high:.0%} with a confidence of 95 %."
+    return f" The 95% confidence interval of the accuracy is {low:.0%} to {high:.0%}."
 
 
 def _classification(findings: Findings, held_out: pd.DataFrame, classes: Sequence[object]) -> Iterator[tuple[str, str, str]]:
@@ -72,8 +72,8 @@ def _classification(findings: Findings, held_out: pd.DataFrame, classes: Sequenc
 
 def _scores(found: Sequence[Metric], rows: int, constant: str) -> str:
     caption = paragraph(
-        f"Measured on {counted(rows, 'row')} that were not used in the search. The baseline predicts {constant} of the rows to "
-        "train on for every row."
+        f"Measured on {counted(rows, 'row')} that were not used in the search. The baseline predicts {constant} of the "
+        "training rows for every row."
     )
     cells = [[metric.name, score_text(metric.model), score_text(metric.baseline), metric.meaning] for metric in found]
     return caption + table(["metric", "model", "baseline", "meaning"], cells, "Scores", "plain", numbers=(1, 2))
@@ -93,8 +93,8 @@ def _mistakes(rows: ClassPredictions | None, held_out: pd.DataFrame, classes: Se
     cells = [[name, f"{p:.3f}", f"{r:.3f}", f"{f:.3f}", f"{n:,}"] for name, p, r, f, n in found.itertuples(index=False)]
     note = f" The {_MOST_CLASSES} most frequent classes are shown." if len(rows.classes) > _MOST_CLASSES else ""
     explained = paragraph(
-        "Precision: how many of the predictions of a class are right. Recall: how many rows of a class are found. F1: their "
-        f"harmonic mean.{note}"
+        "Precision: the share of predictions of a class that are correct. Recall: the share of rows of a class that are "
+        f"found. F1: the harmonic mean of both.{note}"
     )
     kind = "plain" if len(found) <= charts.MOST_CLASSES else "plain long-list"
     heads = ["class", "precision", "recall", "F1", "rows"]
@@ -102,14 +102,14 @@ def _mistakes(rows: ClassPredictions | None, held_out: pd.DataFrame, classes: Se
 
 
 def _curves(rows: ClassPredictions) -> str:
-    """How well rows are ranked, and whether probabilities come true."""
+    """How well rows are ranked, and how well probabilities are calibrated."""
     ranking, found = curves.ranking_curves(rows), curves.calibration(rows)
     if ranking is None:
         return ""
     what = repr(rows.classes[rows.positive]) if len(rows.classes) == 2 else "the predicted class"
     calibrated = (
-        "On the line, a predicted probability of 70 % comes true in 70 % of the rows. "
-        f"The average distance is {found.error:.1%}."
+        "On the line, a predicted probability of 70% is right for 70% of the rows. "
+        f"The average distance from the line is {found.error:.1%}."
     )
     drawings = figures(
         [
@@ -163,7 +163,7 @@ def _regression(findings: Findings, held_out: pd.DataFrame) -> Iterator[tuple[st
         (
             "errors",
             "Distribution of the residuals",
-            f"Half of the residuals are between {low:.4g} and {high:.4g}. The most extreme 1 % are cut off.",
+            f"Half of the residuals are between {low:.4g} and {high:.4g}. The most extreme 1% are cut off.",
             charts.residual_histogram(held_out),
         ),
     ]

@@ -16,7 +16,7 @@ import pandas as pd
 from ...sklearn.automl.wording import counted
 
 _ROWS, _FEWEST_ROWS, _REPEATS = 1_000, 100, 5
-_BATCH = 5_000  # rows that are predicted at once, at most
+_BATCH = 5_000  # maximum number of rows that are predicted at once
 _SHARE, _LEAST, _MOST = 0.1, 3.0, 20.0  # share of the training time, and limits in seconds
 _PAGE_SECONDS = 0.5  # for the rest of the report
 
@@ -50,10 +50,10 @@ def column_importance(
     clock: Callable[[], float] = time.monotonic,
     columns: Sequence[Any] | None = None,
 ) -> pd.DataFrame | None:
-    """The importance of each column that there is time for, the largest first; None if there is no time, or no score.
+    """The importance of each column that there is time for, largest first; None if there is no time, or no score.
 
     The table has a row for each column: `mean`, the average drop of the score, and `std`, its standard deviation over the
-    shuffles, which is NaN if there was time for one shuffle only. If the time is short, fewer rows are used; if that is not
+    shuffles, which is NaN if there was time for only one shuffle. If the time is short, fewer rows are used; if that is not
     enough, a random subset of the columns.
 
     Args:
@@ -72,7 +72,7 @@ def column_importance(
     order, end = rng.permutation(len(rows)), clock() + seconds
 
     def measured(n: int) -> tuple[pd.DataFrame, pd.Series[Any], float, float]:
-        """Some of the rows with their target, their score, and the seconds that it took."""
+        """Some of the rows with their target, their score, and how many seconds it took to compute."""
         sample, truth = rows.iloc[order[:n]].reset_index(drop=True), target.iloc[order[:n]].reset_index(drop=True)
         began = clock()
         return sample, truth, score(predict(sample), truth), clock() - began
@@ -98,7 +98,7 @@ def column_importance(
 
 
 def next_copies(copies: int, seconds: float, left: float, rows: int) -> int:
-    """How many shuffled copies to predict at once, after this many took this many seconds; 0 to stop.
+    """How many shuffled copies to predict next, if the last `copies` took `seconds`; 0 to stop.
 
     >>> next_copies(2, 0.1, 10.0, rows=200), next_copies(16, 0.1, 10.0, rows=200)
     (4, 25)

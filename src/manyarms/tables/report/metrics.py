@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn import metrics
 
-_CONFIDENCE = 1.96  # standard deviations around a share, for 95 %
+_CONFIDENCE = 1.96  # standard deviations around a share, for 95%
 _MEANINGS = {
     "accuracy": "share of correct predictions",
     "balanced accuracy": "recall, averaged over the classes",
     "precision": "share of correct predictions{}",
-    "recall": "share of rows that are found{}",
+    "recall": "share of correctly predicted rows{}",
     "F1": "harmonic mean of precision and recall{}",
     "ROC AUC": "chance that a row{} gets a higher probability than another row",
     "average precision": "area under the precision-recall curve{}",
@@ -26,7 +26,7 @@ _MEANINGS = {
 }
 """What each score means; {} is replaced by the class."""
 
-_IMBALANCED = 0.8  # share of the largest class from which accuracy misleads
+_IMBALANCED = 0.8  # accuracy is misleading if the largest class has at least this share
 
 Floats = NDArray[np.float64]
 
@@ -54,8 +54,8 @@ class ClassPredictions:
 
     Args:
         actual: The position of the actual class of each row.
-        probabilities: A row for each row, a column for each class.
-        frequencies: Share of each class among the rows to train on: the constant prediction.
+        probabilities: Predicted probabilities, one row for each row and one column for each class.
+        frequencies: Share of each class in the training rows: the constant prediction.
         classes: Names of the classes.
     """
 
@@ -78,12 +78,12 @@ class ClassPredictions:
 
     @property
     def positive(self) -> int:
-        """Of two classes, the one that curves and thresholds are about."""
+        """For two classes, the positive class of the curves and thresholds."""
         return positive_class(self.classes, self.frequencies)
 
 
 def positive_class(classes: Sequence[str], frequencies: Floats) -> int:
-    """The position of the class that matters of two: that which says yes, or else the rarer one.
+    """The position of the positive class of two: the one that means yes, or else the rarer one.
 
     >>> positive_class(["no", "yes"], np.array([0.2, 0.8])), positive_class(["bad", "good"], np.array([0.3, 0.7]))
     (1, 0)
@@ -95,11 +95,11 @@ def positive_class(classes: Sequence[str], frequencies: Floats) -> int:
 
 
 def class_metrics(rows: ClassPredictions) -> list[Metric]:
-    """The scores of a classification. Those that these rows do not allow are left out."""
+    """The scores of a classification, without those that are undefined for these rows."""
     constant = ClassPredictions(
         rows.actual, np.broadcast_to(rows.frequencies, rows.probabilities.shape), rows.frequencies, rows.classes
     )
-    with warnings.catch_warnings(action="ignore"):  # for example, that a class is missing
+    with warnings.catch_warnings(action="ignore"):  # for example, about a missing class
         model, baseline = _class_scores(rows), _class_scores(constant)
     of_class = f" of {rows.classes[rows.positive]!r}" if len(rows.classes) == 2 else ", averaged over the classes"
     return [
@@ -134,7 +134,7 @@ def _balanced(actual: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:
 
 
 def _log_loss(actual: NDArray[np.int64], probabilities: Floats) -> float:
-    """As in scikit-learn, whose function takes seconds with a thousand classes."""
+    """The same as in scikit-learn, whose function takes seconds for a thousand classes."""
     likely = probabilities[np.arange(len(actual)), actual]
     return -float(np.log(np.clip(likely, np.finfo(float).eps, 1.0)).mean())
 
@@ -146,7 +146,7 @@ def _brier(actual: NDArray[np.int64], probabilities: Floats) -> float:
 
 
 def number_metrics(actual: Floats, predicted: Floats, mean: float) -> list[Metric]:
-    """The scores of a regression, next to predicting the mean of the rows to train on."""
+    """The scores of a regression, and those of predicting the mean of the training rows."""
     constant = np.full(len(actual), mean)
 
     def both(name: str, score: Callable[[Any], float], meaning: str) -> Metric:
@@ -168,7 +168,7 @@ def _r2(actual: Floats, predicted: Floats) -> float:
 
 
 def share_interval(share: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share that was measured on n rows (Wilson, 1927).
+    """The 95% interval of a share that was measured on n rows (Wilson, 1927).
 
     >>> [round(end, 2) for end in share_interval(0.9, 20)]
     [0.7, 0.97]
@@ -180,7 +180,7 @@ def share_interval(share: float, n: int) -> tuple[float, float]:
 
 
 def accuracy_hint(classes: Sequence[str], frequencies: Floats, scoring: str) -> str | None:
-    """A hint if nearly all rows have the same class, so that accuracy misleads; None otherwise.
+    """A hint if nearly all rows have the same class, which makes accuracy misleading; None otherwise.
 
     >>> accuracy_hint(["no", "yes"], np.array([0.97, 0.03]), "roc_auc") is None
     True
@@ -190,9 +190,9 @@ def accuracy_hint(classes: Sequence[str], frequencies: Floats, scoring: str) -> 
         return None
     share = f"{frequencies[largest]:.0%}" if frequencies[largest] < 0.995 else f"{frequencies[largest]:.1%}"
     return (
-        f"Accuracy misleads here: {share} of the rows are {classes[largest]!r}, so always predicting {classes[largest]!r} is "
-        f"right {share} of the time. Judge the model by balanced accuracy, recall and precision, and search with "
-        "scoring balanced_accuracy, average_precision or roc_auc."
+        f"Accuracy is misleading here: {share} of the rows are {classes[largest]!r}, so always predicting {classes[largest]!r} "
+        f"is right {share} of the time. Judge the model by balanced accuracy, recall and precision, and set the scoring of the "
+        "search to balanced_accuracy, average_precision or roc_auc."
     )
 
 

@@ -26,18 +26,18 @@ def ensemble(findings: Findings) -> str:
     """The members of the ensemble, and what their weights mean."""
     members = sorted(findings.facts.members, key=lambda member: -float(member["weight"]))
     if is_constant(findings):
-        return paragraph("The prediction is the same for every row, because no trained model was better than that.")
+        return paragraph("The prediction is the same for every row, because no trained model scored better.")
     scores = findings.leaderboard.set_index("arm")["score"] if "arm" in findings.leaderboard else pd.Series(dtype=float)
     best = float(findings.leaderboard["score"].max()) if len(findings.leaderboard) else float("nan")
     whole = findings.facts.scores.get("search")
     if len(members) == 1:
         return paragraph(
-            f"A single model of the family {members[0]['family']}: no average with others was better on the validation rows."
+            f"A single model of the family {members[0]['family']}: averaging it with others did not score better in validation."
         )
     caption = paragraph(
-        f"The prediction is the weighted average of {counted(len(members), 'model')}. Models were added one by one, each time "
-        "the one that improved the average most on the validation rows; a weight is the share of these additions. A model "
-        "with a lower score can have a large weight if its mistakes differ from those of the others. "
+        f"The prediction is the weighted average of {counted(len(members), 'model')}. Models were added one at a "
+        "time, always the one that improved the average most on the validation rows; the weight of a model is its share of "
+        "these additions. A model with a lower score can have a large weight if its errors differ from those of the others. "
         f"The best single model reaches {score_text(best)}, the ensemble {score_text(whole)}."
     )
     rows = [

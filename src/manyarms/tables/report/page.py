@@ -104,7 +104,7 @@ def _importance(findings: Findings) -> str:
         0,
         f"Permutation importance: how much the {findings.facts.scoring} on held-out rows drops when the values of a column are "
         "shuffled. The lines show one standard deviation over the shuffles. A bar near 0 means that the model does not need "
-        "the column, which may also be because another column says the same.",
+        "the column, perhaps because another column holds the same information.",
     )
     if len(importance) > charts.MOST_BARS:
         notes.append(f"The {charts.MOST_BARS} most important columns are shown.")

@@ -39,7 +39,7 @@ def score_text(value: float | None) -> str:
 
 
 def drawn(name: str, chart: Chart) -> str:
-    """A chart without a title, which is the heading of its section."""
+    """A chart without a title, because the heading of its section is the title."""
     html = svg_figure(chart)
     if not html:
         return paragraph(chart.note or "There is nothing to draw.")
@@ -47,7 +47,7 @@ def drawn(name: str, chart: Chart) -> str:
 
 
 def figures(drawings: Iterable[tuple[str, str, str, Chart]], kind: str = "three") -> str:
-    """Charts side by side, each with an id, a title and a note; up to three in a line, or two if `kind` is empty."""
+    """Charts side by side, each with an id, a title and a note; up to three in a row, or two if `kind` is empty."""
     narrow = kind == "three"
     parts = [figure(name, title, note or chart.note, svg_figure(chart, narrow)) for name, title, note, chart in drawings]
     return f'<div class="charts {kind}">{"".join(parts)}</div>'
