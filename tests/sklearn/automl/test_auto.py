@@ -284,7 +284,7 @@ def test_a_search_on_some_of_the_rows_notes_it_and_knows_every_class(monkeypatch
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     rare = y.copy()
     rare.iloc[[7, 8]] = 5
-    with pytest.warns(ma.ManyarmsWarning, match="The search used 60 of 569 rows, because its time is short"):
+    with pytest.warns(ma.ManyarmsWarning, match="The search used 60 of 569 rows, because the time was short"):
         model = quick(time_budget=600, budget=4, cv="auto").fit(X, rare)
     assert model.classes_.tolist() == [0, 1, 5] and model.score(X, rare) > 0.85
     for member in model.members_:

@@ -44,13 +44,13 @@ class Auto(BaseEstimator):  # type: ignore[misc]
     a `Cascade` decides which family trains next, one slice at a time. The best models form an ensemble.
 
     Args:
-        time_budget: Total time of `fit`, in seconds or as a string such as "5m". By default one minute, or no limit with
-            `budget`.
+        time_budget: Total time of `fit`, in seconds or as a string such as "5m". By default one minute, or no limit if
+            `budget` is set.
         budget: Total number of training steps. The same seed then gives the same result.
         scoring: Name of a scikit-learn scorer, or a scorer. By default accuracy or R².
         families: Names of the families to search. By default all that are installed and fast enough for the table.
-        ensemble: Whether to build an ensemble of the best models; if false, the best model is used.
-        cv: Number of folds, where 1 means a single validation set; "auto" to decide by the number of rows; a scikit-learn
+        ensemble: Whether to build an ensemble of the best models. If False, the best model is used.
+        cv: Number of folds, where 1 means a single validation set; "auto" to choose by the number of rows; a scikit-learn
             splitter; or the folds themselves.
         n_jobs: Number of worker processes; -1 for one per core, -2 for all cores but one, and so on.
         storage: Where to store the journal, such as "fit.db". A fit that was killed resumes if it is run again.
@@ -58,26 +58,26 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         random_state: Random seed.
         progress: Whether to show the progress.
         force: Whether to accept a target that looks like a row identifier or free text.
-        max_predict_ms: Largest time of the ensemble to predict 1,000 rows, in milliseconds, without preparing them. The
-            time of each model is measured in the search.
-        max_model_mb: Largest size of the ensemble, in megabytes.
+        max_predict_ms: Maximum time for the ensemble to predict 1,000 rows, in milliseconds, without preparing them. It is
+            measured for each model during the search.
+        max_model_mb: Maximum size of the ensemble, in megabytes.
         exclude_leaks: Whether to exclude columns that number or identify the rows and predict the target almost perfectly.
 
     Attributes:
         leaderboard_: A row for each model that was tried, the best first.
         members_: The models of the ensemble, with weight, family and arm.
         best_family_, best_config_, best_score_: The best single model.
-        ensemble_score_: The score of the ensemble on the validation rows by which it was selected.
+        ensemble_score_: The score of the ensemble on the validation rows that were used to select it.
         baseline_score_: The cross-validated score of a constant baseline. If no model reaches it, the prediction is constant.
-        predict_ms_, model_mb_: Time of the ensemble to predict 1,000 prepared rows, in milliseconds, and its size in megabytes,
-            as measured in the search.
+        predict_ms_, model_mb_: Time for the ensemble to predict 1,000 prepared rows, in milliseconds, and its size in
+            megabytes, as measured during the search.
         pulls_: A row for each slice of training, in order.
         interrupted_: Whether Ctrl-C ended the search.
         columns_: The kind of each column.
         excluded_: The columns that were excluded as leaks, each with the reason.
         notes_: Notes on anything unusual about the model.
-        feature_importances_: The importance of each column, with a sum of 1: how much the error on a few of the rows grows when
-            the column is shuffled. It is computed when it is first used, from 200 rows that are stored with the model.
+        feature_importances_: The importances of the columns, which sum to 1: how much the error increases when a column is
+            shuffled. They are computed on first access, from 200 training rows that are stored with the model.
     """
 
     _importances: NDArray[np.float64] | None
@@ -174,7 +174,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _rows(self, X: Any) -> Any:
-        """A table to predict, checked for the columns of `fit`."""
+        """The table to predict, checked to have the columns of `fit`."""
         check_is_fitted(self, "members_")
         _check_feature_names(self, _with_names(X), reset=False)
         table = as_sparse(X) if self._is_sparse else as_table(X)
@@ -187,7 +187,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The importance of each column, with a sum of 1, or all 0 if the predictions are constant."""
+        """The importances of the columns, which sum to 1, or are all 0 if the predictions are constant."""
         check_is_fitted(self, "members_")
         if self._importances is None:
             self._importances = shuffled_importances(self._predictions, self._sample, list(self.columns_["kind"]))
@@ -218,9 +218,9 @@ class AutoClassifier(ClassifierMixin, Auto):  # type: ignore[misc]
         """Search, and train the final model.
 
         Args:
-            X: A table of numbers, categories, dates and text, with missing values or without. A sparse matrix, or a frame of
-                sparse columns, stays sparse; families that need a dense table are not used then.
-            y: The classes, numbers or text.
+            X: A table of numbers, categories, dates and text, with or without missing values. A sparse matrix, or a frame of
+                sparse columns, stays sparse, and families that need a dense table are not used.
+            y: The classes, as numbers or text.
             sample_weight: Sample weights. Families that do not support them are not used.
             groups: The group of each row. The rows of a group are never divided between training and validation.
         """
@@ -263,8 +263,8 @@ class AutoRegressor(RegressorMixin, Auto):  # type: ignore[misc]
         """Search, and train the final model.
 
         Args:
-            X: A table of numbers, categories, dates and text, with missing values or without. A sparse matrix, or a frame of
-                sparse columns, stays sparse; families that need a dense table are not used then.
+            X: A table of numbers, categories, dates and text, with or without missing values. A sparse matrix, or a frame of
+                sparse columns, stays sparse, and families that need a dense table are not used.
             y: Numbers.
             sample_weight: Sample weights. Families that do not support them are not used.
             groups: The group of each row. The rows of a group are never divided between training and validation.

@@ -19,10 +19,10 @@ from .scoring import needs_probabilities
 from .targets import Target
 
 BOOSTING_FACTOR = 3.0
-"""Factor of the time limit of boosting with a single validation set."""
+"""Boosting gets this many times the time limit of other pulls, with a single validation set."""
 
-_MOST_ROUNDS = 2_000  # of boosting that is stopped early
-_FIRST = ("lightgbm", "catboost", "linear", "xgboost", "extra_trees", "network")  # with a single validation set
+_MOST_ROUNDS = 2_000  # maximum rounds of boosting with early stopping
+_FIRST = ("lightgbm", "catboost", "linear", "xgboost", "extra_trees", "network")  # order with a single validation set
 _FIRST_IF_SPARSE = ("linear", "naive_bayes", "lightgbm", "xgboost", "extra_trees")
 
 
@@ -31,8 +31,8 @@ def make_candidates(
 ) -> dict[str, tuple[Family, Candidate]]:
     """The families for a table and how they are trained, by name.
 
-    A step is a full training, on all folds or with a single validation set. In the latter case boosting comes first, because it
-    is usually the best for many rows, and is stopped early.
+    A step is a full training, on all folds or with a single validation set. In the latter case, boosting comes first, because
+    it is usually best for many rows, and is stopped early.
 
     Args:
         names: Names of the families; None for all that fit the table.

@@ -30,7 +30,7 @@ def ensemble_weights(
         rounds: Number of rounds. The best average of all rounds is used.
         is_late: Returns whether to stop after the current round.
         costs: The costs of each model, such as its size. At least one model must be within the limits.
-        limits: Largest total costs of the models with a weight.
+        limits: Maximum total costs of the models with a nonzero weight.
 
     >>> import numpy as np
     >>> target = np.array([1.0, 2.0, 3.0])
@@ -62,7 +62,7 @@ def within_limits(members: NDArray[np.bool_], costs: Array, limits: Array) -> ND
     Args:
         members: Whether each model is already a member.
         costs: The costs of each model, one row for each.
-        limits: Largest total of each cost.
+        limits: Maximum total of each cost.
 
     >>> import numpy as np
     >>> costs = np.array([[1.0], [2.0], [3.0]])
@@ -74,13 +74,13 @@ def within_limits(members: NDArray[np.bool_], costs: Array, limits: Array) -> ND
 
 
 def pruned(weights: Array, outputs: Sequence[Array], loss: Callable[[Array], float], tolerance: float) -> Array:
-    """The weights without models that hardly matter: without them, the loss increases by at most the tolerance.
+    """The weights after dropping models that hardly matter: the loss increases by at most the tolerance.
 
     Args:
         weights: The weights of the models, which sum to 1.
         outputs: The predictions of each model for the same rows.
         loss: Returns the loss of an average of predictions.
-        tolerance: Largest increase of the loss, in total.
+        tolerance: Maximum increase of the loss, in total.
 
     >>> import numpy as np
     >>> target = np.array([1.0, 2.0, 3.0])
@@ -97,7 +97,7 @@ def pruned(weights: Array, outputs: Sequence[Array], loss: Callable[[Array], flo
 
 
 def _mean(weights: Array, outputs: Sequence[Array]) -> Array:
-    """The average of the outputs with a weight."""
+    """The weighted average of the outputs."""
     return np.asarray(sum(weight * output for weight, output in zip(weights, outputs, strict=True) if weight > 0))
 
 
@@ -126,7 +126,7 @@ def _spread(scores: Array, known: Any, classes: int, missing: float) -> Array:
 
 
 def calibration_factor(scores: Array, labels: NDArray[np.int64]) -> float:
-    """The factor with which the softmax of the scores is the most likely, given the labels (temperature scaling).
+    """The factor of the scores that makes the labels most likely under their softmax (temperature scaling).
 
     >>> import numpy as np
     >>> round(calibration_factor(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), np.array([1, 0, 1])), 1)
@@ -148,8 +148,8 @@ class Member:
         family: Name of its family.
         arm: Id of its arm in the study.
         models: Fitted pipelines.
-        factor: Calibration factor of its scores, if it predicts no probabilities.
-        predict_ms: Milliseconds to predict 1,000 prepared rows, as measured in the search.
+        factor: Calibration factor of its scores, if it does not predict probabilities.
+        predict_ms: Milliseconds to predict 1,000 prepared rows, as measured during the search.
         model_mb: Size of its models in megabytes.
     """
 

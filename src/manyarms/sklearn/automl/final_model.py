@@ -22,10 +22,10 @@ from .plan import retrain_seconds
 from .scoring import score_of
 
 _CONSIDERED = 40  # best arms that may join the ensemble
-_ROUNDS = 25  # of ensemble selection
+_ROUNDS = 25  # rounds of ensemble selection
 _ENDING = 0.02  # share of the time for what follows ensemble selection
 _FULL = 0.9  # share of the time left after which retraining is cut short
-_MOST_BYTES = 1 << 30  # largest size of the predictions of all models
+_MOST_BYTES = 1 << 30  # maximum size of the predictions of all models
 _LOG_LOSS, _FEW_ROWS = 0.5, 500  # weight of the log loss in ensemble selection, for this many validation rows or fewer
 _PRUNED, _PARTS = 0.1, 5  # standard errors of the loss that pruning may cost, and parts of the rows to measure them
 
@@ -98,13 +98,13 @@ class FinalModel:
         """The standard error of the loss of an ensemble; 0 if it cannot be measured."""
         output = np.tensordot(weights, np.array(outputs), axes=1)
         places = [np.arange(start, len(output), _PARTS) for start in range(_PARTS)]
-        with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # a class is missing in a part, say
+        with contextlib.suppress(ValueError), warnings.catch_warnings(action="ignore"):  # for example, a missing class
             losses = [self._loss(output[some], self._rows[some]) for some in places]
             return float(np.std(losses) / np.sqrt(_PARTS)) if np.isfinite(losses).all() else 0.0
         return 0.0
 
     def _trained_arms(self) -> list[_TrainedArm]:
-        """The best arms; as many as there is time for."""
+        """The best arms, as many as there is time for."""
         search, found = self._search, list[_TrainedArm]()
         for arm in search.ranked()[: _CONSIDERED if search.settings.ensemble else 1]:
             if found and (self._is_late() or len(found) * found[0].output.nbytes > _MOST_BYTES):
@@ -137,7 +137,7 @@ class FinalModel:
         return np.asarray(softmax(factor * scores, axis=1)), factor
 
     def _member(self, weight: float, found: _TrainedArm) -> Member:
-        """With cross-validation, the models of all folds; else one model retrained on all rows, if there is time."""
+        """With cross-validation, the models of all folds; otherwise one model, retrained on all rows if there is time."""
         search, arm = self._search, found.arm
         config, state = search.config(arm), search.study.model(arm, search.training)
         model = self._refitted(arm, state) if search.plan.folds == 1 else None
@@ -159,7 +159,7 @@ class FinalModel:
                 if search.refitting is search.training:
                     return search.training.retrain(*given)
                 return search.refitting.refit(*given)
-        except KeyboardInterrupt:  # Ctrl-C, or the end of the time
+        except KeyboardInterrupt:  # Ctrl-C, or the time is up
             return None
 
     def _truth(self) -> NDArray[Any]:
@@ -169,7 +169,7 @@ class FinalModel:
         return score_of(predictions, self._search.scorer, self._search.data.target, self._rows if rows is None else rows)
 
     def _loss(self, predictions: Array, rows: Any = None) -> float:
-        """The loss of ensemble selection: the negative score and, for classes, a little of the log loss."""
+        """The loss of ensemble selection: the negative score and, for classes, some of the log loss."""
         if not self._search.target.n_classes:
             return -self._score(predictions, rows)
         truth = self._search.data.target.values[self._rows if rows is None else rows]
@@ -178,7 +178,7 @@ class FinalModel:
 
 
 def log_loss_weight(rows: int) -> float:
-    """The weight of the log loss in ensemble selection. With few rows the score is noisy, and the log loss is not.
+    """The weight of the log loss in ensemble selection. With few rows, the score is noisier than the log loss.
 
     >>> log_loss_weight(200), log_loss_weight(10_000)
     (0.5, 0.025)
@@ -190,7 +190,7 @@ def predict_ms(seconds: Sequence[float], rows: int) -> float:
     """Milliseconds to predict 1,000 rows with the models of all folds.
 
     Args:
-        seconds: Time of each model to predict the validation rows of its fold.
+        seconds: Time that each model took to predict the validation rows of its fold.
         rows: Number of validation rows of all folds.
 
     >>> predict_ms([0.1, 0.1], rows=400)

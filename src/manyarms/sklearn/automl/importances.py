@@ -1,4 +1,4 @@
-"""`feature_importances_` of an ensemble: how much its error grows when the values of a column are shuffled."""
+"""`feature_importances_` of an ensemble: how much its error increases when the values of a column are shuffled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from .column_kinds import NOTHING
 from .targets import Target
 
-_ROWS = 200  # of the sample
+_ROWS = 200  # rows in the sample
 _BATCH = 5_000  # rows that are predicted at once
 _LEAST = 1e-6  # smallest probability in the log loss
 
@@ -52,7 +52,7 @@ class RowSample:
 
 
 def shuffled_importances(predict: Callable[[Any], Array], sample: RowSample, kinds: Sequence[str]) -> Array:
-    """The importance of each column: the growth of the loss, scaled to a sum of 1. Columns that are not used have 0.
+    """The importance of each column: the increase of the loss, scaled to sum to 1. Unused columns have 0.
 
     Args:
         predict: Returns the predictions of the model for rows: probabilities, or numbers.

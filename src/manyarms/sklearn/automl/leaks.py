@@ -1,4 +1,4 @@
-"""Leaks: row numbers and identifiers from which the target can be read, because the table is sorted or has repeated ids."""
+"""Leaks: row numbers and identifiers that reveal the target, because the table is sorted or has repeated ids."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .column_kinds import DATE, FEW, NOTHING, TEXT
 from .conversions import numbers, words_of
 from .targets import Target
 
-_ENOUGH_ROWS = 50  # for consecutive numbers not to be a coincidence
-_ROWS = 5_000  # on which a column is tested, at most
-_PERFECT = 0.95  # share of the error of a constant prediction that such a column removes
+_ENOUGH_ROWS = 50  # with fewer rows, consecutive numbers may be a coincidence
+_ROWS = 5_000  # maximum number of rows on which a column is tested
+_PERFECT = 0.95  # share of the error of a constant prediction that a leak removes, at least
 _ID_WORDS = "id|ids|uid|uuid|guid|key|index|idx|row|rows|rowid|rownames?|rownumber|serial|record|obs|observation|case|casenum"
 _ID_NAME = re.compile(rf"(?:.*[_\W])?(?:{_ID_WORDS})(?:[_\W]*(?:no|nr|num|number))?[_\W]*", re.IGNORECASE)
 _CAMEL_ID = re.compile(r".*[a-z](?:Id|ID|Key|Index)")
@@ -28,7 +28,7 @@ _CAMEL_ID = re.compile(r".*[a-z](?:Id|ID|Key|Index)")
 def find_leaks(table: pd.DataFrame, names: Sequence[Any], kinds: Sequence[str], target: Target) -> dict[int, str]:
     """The positions of columns that number or identify the rows and nearly determine the target, each with a reason.
 
-    If no other column could be used, there are none.
+    Returns none if no other column would be left.
 
     Args:
         table: The rows in their original order.
@@ -58,7 +58,7 @@ def _identifies(values: pd.Series[Any], name: str) -> str | None:
 
 
 def looks_like_id_name(name: str) -> bool:
-    """Whether a name is one that identifiers have.
+    """Whether a name is typical of identifiers.
 
     >>> [looks_like_id_name(name) for name in ("id", "customer_id", "PatientID", "Row number", "index", "rownames")]
     [True, True, True, True, True, True]

@@ -1,4 +1,4 @@
-"""Notes on what is unusual about a fitted model."""
+"""Notes on anything unusual about a fitted model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def notes_on(search: AutoStudy, final: FinalModel, columns: Sequence[str]) -> li
             "Every model exceeds max_predict_ms or max_model_mb, so the one that exceeds them least is used. Set higher limits."
         )
     if search.plan.rows < len(search.all_data):
-        notes.append(f"The search used {search.plan.rows:,} of {len(search.all_data):,} rows, because its time is short.")
+        notes.append(f"The search used {search.plan.rows:,} of {len(search.all_data):,} rows, because the time was short.")
     if search.columns.sparse and (left_out := dense_only(search.settings.families, search.target.n_classes)):
         notes.append(
             f"X is sparse, so families that need a dense table were not used: {listed(left_out, quoted=False)}. "

@@ -1,4 +1,4 @@
-"""Numbers as people write them: "1,747", "$82.40", "12 %", "(350)". What is ambiguous is not a number."""
+"""Numbers as people write them: "1,747", "$82.40", "12 %", "(350)". Ambiguous text is not a number."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 _CODES = "USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|ZAR|KRW"
 _UNIT = rf"[$€£¥₹₩₽₺₪฿]|(?:US|A|C|NZ|HK|R)\$|(?:{_CODES})"
-_SPACE = "[ \u00a0\u2009\u202f]"  # the spaces that are used inside numbers
+_SPACE = "[ \u00a0\u2009\u202f]"  # spaces that occur inside numbers
 _DIGITS = (
     r"\d+(?:\.\d*)?|\.\d+"  # 82.40
     r"|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"  # 1,747.50; 0,125 is a decimal comma
     r"|[1-9]\d{0,2}(?:\.\d{3})+,\d+|[1-9]\d{0,2}(?:\.\d{3}){2,}"  # 1.747,50 and 1.234.567
     r"|[1-9]\d{0,2}(?:['’\u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?"  # 1'747.50
 )
-_SPACED = r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?"  # with a unit only, because it may be a telephone number
+_SPACED = r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?"  # only with a unit, because otherwise it may be a telephone number
 _SIGN = "[+\\-−–]"
 _WRITTEN = re.compile(
     rf"(?P<open>\()?(?P<sign>{_SIGN})?{_SPACE}?(?P<before>{_UNIT})?{_SPACE}?(?P<inner>{_SIGN})?"
@@ -44,7 +44,7 @@ class WrittenNumber:
 
 
 def parse_number(text: str) -> WrittenNumber | None:
-    """The number that a text shows; None if it is not clearly a number.
+    """The number that a text represents; None if it is not clearly a number.
 
     >>> [parse_number(text).value for text in ("1,747", "$82.40", "12 %", "($1,200)", "1.747,50 €")]
     [1747.0, 82.4, 12.0, -1200.0, 1747.5]
@@ -76,7 +76,7 @@ def _value(digits: str) -> tuple[float, str]:
 
 
 def written_numbers(texts: Iterable[str]) -> NDArray[np.float64]:
-    """The numbers that these texts show; NaN if they show none."""
+    """The numbers that these texts represent; NaN if they are not clearly numbers."""
     parsed = map(parse_number, texts)
     return np.array([np.nan if number is None else number.value for number in parsed], dtype=float)
 

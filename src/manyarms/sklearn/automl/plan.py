@@ -1,4 +1,4 @@
-"""The plan of a search for a table and a time: how many rows and folds, and whether pulls need their own process."""
+"""The plan of a search with a time limit: how many rows and folds, and whether pulls need their own process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WIDTHS = {
 }  # approximate number of columns after preparation
 _FOLDS_SHARE = 0.25  # share of the time for a quick model on all folds; if it takes longer, there is a single fold
 _PULL_SHARE = 0.15  # share of the time for a quick model on a single fold; if it takes longer, fewer rows are used
-_PREPARED_CELLS = 1 << 27  # in the prepared rows, at most: one gigabyte
+_PREPARED_CELLS = 1 << 27  # maximum number of cells in the prepared rows: one gigabyte
 _FEWEST, _FEWEST_OF_A_CLASS, _FEWEST_OF_ALL = (
     500,
     5,
     10_000,
 )  # smallest numbers of rows: in total, per class, and in total for very many classes
-_LONGER = 1.1  # safety factor of the predicted time for retraining on all rows
+_LONGER = 1.1  # safety factor for the predicted time of retraining on all rows
 _STEEPNESS = 1.0  # exponent of that time in the number of rows
 _SMALL = 5_000_000  # cells times classes, up to which every slice of training is short
 _LONG = 20.0  # minimum seconds of search for which starting a process is worthwhile
@@ -55,7 +55,7 @@ class Columns:
 
     Args:
         kinds: What each column holds.
-        width: Approximate number of columns after preparation; of a sparse table, the stored values per row.
+        width: Approximate number of columns after preparation; for a sparse table, the stored values per row.
         sparse: Number of columns of a sparse table; 0 if the table is dense.
     """
 
@@ -65,7 +65,7 @@ class Columns:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of a pipeline that prepares them. A sparse table has numbers alone."""
+        """The parameters of a pipeline that prepares them. A sparse table has only numbers."""
         return {} if self.sparse else {"prepare__kinds": list(self.kinds)}
 
 
@@ -98,8 +98,8 @@ def plan_of(size: Size, folds: int, seconds: float, seconds_per_row: float, may_
     Args:
         size: Size of the problem.
         folds: Number of folds without a time limit.
-        seconds: Time of the search.
-        seconds_per_row: Time per row of a quick model to prepare, train and score.
+        seconds: Time limit of the search.
+        seconds_per_row: Time per row to prepare, train and score a quick model.
         may_change: Whether cross-validation may be replaced by a single validation set.
 
     >>> plan_of(Size(rows=400, columns=10, classes=2), 5, seconds=5.0, seconds_per_row=1e-5)
@@ -120,11 +120,11 @@ def plan_of(size: Size, folds: int, seconds: float, seconds_per_row: float, may_
 
 
 def retrain_seconds(seconds: float, growth: float) -> float:
-    """Predict the time to retrain a model on more rows, with some safety.
+    """Predict the time to retrain a model on more rows, with a safety margin.
 
     Args:
-        seconds: Time of its training.
-        growth: How many times as many rows there are.
+        seconds: Time that its training took.
+        growth: Ratio of the new number of rows to the old one.
 
     >>> round(retrain_seconds(10.0, 1.25), 1)
     13.8
@@ -133,7 +133,7 @@ def retrain_seconds(seconds: float, growth: float) -> float:
 
 
 def needs_process(size: Size, seconds: float) -> bool:
-    """Whether pulls need their own process, which can be killed: not if all of them are certainly short.
+    """Whether pulls need their own process, which can be killed: only if some of them may be long.
 
     >>> small, large = Size(1_000, 10, 2), Size(500_000, 10, 2)
     >>> needs_process(small, 600.0), needs_process(large, 600.0), needs_process(large, 5.0)

@@ -54,7 +54,7 @@ def split_shares(columns: int) -> tuple[float, float, float]:
 
 
 def _naive_bayes() -> Family:
-    """Naive Bayes for counts, because the one for normal distributions needs dense tables."""
+    """Multinomial naive Bayes, because Gaussian naive Bayes needs dense tables."""
     from sklearn.naive_bayes import MultinomialNB
 
     space: dict[str, Any] = {"model__alpha": Float(1e-3, 10, log=True)}

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from .column_kinds import NOTHING, NUMBER
 from .conversions import HUGE
 
-_SHARE = 0.5  # share of the columns of a frame that must be sparse
+_SHARE = 0.5  # minimum share of sparse columns in a frame
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether a table is a sparse matrix, or a frame of numbers of which most columns are sparse with zeros left out.
+    """Whether a table is a sparse matrix, or a numeric frame with mostly sparse columns whose fill value is 0.
 
     >>> import pandas as pd
     >>> is_sparse(pd.DataFrame({"a": pd.arrays.SparseArray([0, 0, 1])})), is_sparse(pd.DataFrame({"a": [0, 0, 1]}))
@@ -89,7 +89,7 @@ class PrepareSparse(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         scale: None, "max_abs" (to a largest absolute value of 1) or "standard" (to a standard deviation of 1).
-        fill: Whether missing values become 0; else they stay NaN.
+        fill: Whether missing values become 0; otherwise they stay NaN.
         clip: Whether negative values become 0, for models of counts.
 
     >>> from scipy import sparse

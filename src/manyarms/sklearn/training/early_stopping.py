@@ -16,7 +16,7 @@ PATIENCE = 40
 """Rounds without a smaller validation loss, after which training stops."""
 
 _SLOWER = 0.2  # factor of the learning rate after a collapse
-_COLLAPSED = 3  # best round of a model that has collapsed, at most
+_COLLAPSED = 3  # a model whose best round is at most this one has collapsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class EarlyStopping:
 
     Args:
         parameter: Name of the parameter with the number of rounds.
-        total: Largest number of rounds.
+        total: Maximum number of rounds.
         validation: Validation rows and their targets; None to train all rounds.
     """
 
@@ -42,13 +42,13 @@ class EarlyStopping:
         return replace(self, validation=(X, y))
 
     def like(self, model: Any) -> EarlyStopping:
-        """A training without validation rows, for as many rounds as this model has."""
+        """The same without validation rows, for as many rounds as this model has."""
         return replace(self, total=best_rounds(model), validation=None)
 
     def advance(
         self, model: Any, X: Any, y: Any, span: Any, fit_params: Mapping[str, Any], deadline: Deadline = UNLIMITED
     ) -> None:
-        """Fit."""
+        """Train the model."""
         model.set_params(**{self.parameter: self.total})
         self._fit(model, X, y, fit_params, deadline)
         if self.validation is None or not hasattr(model, "n_estimators"):  # a fitted CatBoost model cannot be changed
@@ -153,7 +153,7 @@ def _fit_catboost(
 
 
 def _known(model: Any, validation: tuple[Any, Any], y: Any) -> tuple[Any, Any]:
-    """The validation rows, without classes that are not among the rows to train on."""
+    """The validation rows, without those of classes that do not occur in the training rows."""
     X, targets = validation
     if not hasattr(model, "predict_proba"):
         return X, targets
