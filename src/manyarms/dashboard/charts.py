@@ -37,21 +37,21 @@ STRATEGY_TITLES = {"decisions": "Kinds of pulls", "algorithms": "Pulls by algori
 """Titles of the charts that are shown with the strategy instead."""
 
 DRAWING = "This chart is being drawn."
-"""The note of a chart of a forest until it is there."""
+"""The note in place of a chart that needs a random forest, until it is drawn."""
 
 _WAITING = 1_000  # events that may wait for a chart that is being drawn
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A chart as a plotly figure in JSON, the number of events in it, and when and how long it was drawn.
+    """A chart as a plotly figure in JSON, with the number of events in it, when it was drawn, and how long that took.
 
     Args:
         figure: The figure.
         events: Number of events that it shows.
         ended: Time of the clock when it was finished.
         seconds: How long it took to draw it.
-        complete: Whether it shows all events that were there at that time.
+        complete: Whether it shows all events that existed at that time.
     """
 
     figure: dict[str, Any]
@@ -61,7 +61,7 @@ class Drawn:
     complete: bool = True
 
     def is_recent(self, events: int, complete: bool, now: float) -> bool:
-        """Whether it need not be drawn again yet. Once all events have been read, it is drawn again at once.
+        """Whether it is recent enough. Once all events have been read, it is drawn again at once.
 
         Args:
             events: Number of events that it could show.
@@ -95,7 +95,7 @@ def strategy_titles(header: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_drawn_by_server(name: str) -> bool:
-    """Whether a chart is drawn by the server itself, and not in a process of its own."""
+    """Whether a chart is drawn by the server itself, not in a separate process."""
     return name in PAGE_CHARTS and name not in FOREST_CHARTS
 
 
@@ -131,13 +131,13 @@ class Charts:
                 self._lock.release()
 
     def figure(self, name: str, complete: bool = True) -> Drawn | None:
-        """A chart; None if there is no chart with this name. One that takes long to draw may be some time old.
+        """A chart; None if there is no chart with this name. A chart that is slow to draw may be out of date.
 
-        Charts of a forest are drawn in the background, so that others need not wait for them.
+        Charts that need a random forest are drawn in the background, so that others need not wait for them.
 
         Args:
             name: Name of the chart.
-            complete: Whether all events were added. Charts of a forest are not drawn before that.
+            complete: Whether all events were added. Charts that need a random forest are not drawn before that.
         """
         if name not in PAGE_CHARTS:
             return None
@@ -149,7 +149,7 @@ class Charts:
                 threading.Thread(target=self._draw, args=(name, complete), daemon=True).start()
             return known or Drawn(empty_figure(DRAWING), -1, 0.0, 0.0, complete=False)
         if known is not None and lock.locked():
-            return known  # another thread draws it again
+            return known  # another thread is drawing it again
         return self._draw(name, complete)
 
     def history(self) -> History:

@@ -30,19 +30,19 @@ class AdaptiveMutantUCB:
     """The default strategy: trains the arms that are predicted to become best, and mutates the best ones.
 
     1. An arm is scored by the reward that it is predicted to reach: the running average of its rewards plus what other arms
-       gained from the same step to where they were best.
+       gained from the same step to their best step.
     2. The arm with the largest score plus exploration bonus is trained for one more slice; a fully trained arm is mutated
        instead. At least every third pull continues a paused arm, because gains can only be learned from such arms.
-    3. The search starts with random arms. New arms that are not mutants are made throughout, more and more rarely.
+    3. The search starts with random arms. New arms that are not mutants are added throughout, but less and less often.
     4. If the space encodes its configs, most new arms are the most promising of 64 candidates, as predicted by a Gaussian
        process from the arms so far.
-    5. Some new arms are chosen by the fully trained arms only and trained to completion, because early rewards may mislead.
-       Once one of these is the best of all arms, most new arms are chosen this way.
+    5. Some new arms are chosen using only the fully trained arms, and then trained to completion, because early rewards may
+       mislead. Once one of these is the best of all arms, most new arms are chosen this way.
     6. An arm whose curve has turned, so that more training makes it worse, counts as fully trained.
     7. If rewards turn out to be repeated measurements of one value, an arm is scored by their mean.
-    8. By 5, 10, 20, 40, ... full trainings, the leader is trained to completion, so that there is one to recommend.
-    9. The arm with the best reward is recommended; for repeated measurements, the best mean of the fully trained arms. In the
-       first six full trainings, a fully trained arm is preferred to one that is slightly better.
+    8. The leader is trained to completion by 5, 10, 20, 40, ... full trainings, so that there is a complete arm to recommend.
+    9. The arm with the best reward is recommended; for repeated measurements, the fully trained arm with the best mean. In
+       the first six full trainings, a fully trained arm is preferred to one that is slightly better.
 
     Args:
         space: Search space.
@@ -53,7 +53,7 @@ class AdaptiveMutantUCB:
         slices: Number of pulls in a full training; at most one for each step.
         surrogate: Choose new arms by the predictions of the Gaussian process. False draws them at random.
         stop_turned: Stop training an arm whose curve has turned. Use False if rewards are not points of one curve, such as
-            scores on ever more rows.
+            scores on growing numbers of rows.
         seed: Random seed. The same seed gives the same search.
 
     >>> from manyarms import AdaptiveMutantUCB, Float, Space
@@ -96,7 +96,7 @@ class AdaptiveMutantUCB:
         self._to_completion: set[int] = set()  # arms to be trained to completion
         self._unfinished: list[int] = []  # the ones that are waiting for their next slice
         self._leader: int | None = None  # the arm that is trained to completion to be recommended
-        self._best_completed = -math.inf  # the best reward of the ones that are complete
+        self._best_completed = -math.inf  # the best reward of those that are complete
         self._best_other = -math.inf  # the best reward of the other complete arms
 
     def ask(self) -> Pull | None:
@@ -143,7 +143,7 @@ class AdaptiveMutantUCB:
             self._best_other = max(self._best_other, best)
 
     def best(self) -> Arm:
-        """The arm with the best reward; for repeated measurements, the best mean of the fully trained arms."""
+        """The arm with the best reward; for repeated measurements, the fully trained arm with the best mean."""
         arm = self._scores.recommended()
         if arm is None:
             raise NoResult("no pull has succeeded yet")
@@ -179,14 +179,14 @@ class AdaptiveMutantUCB:
         return self._train(ledger.arms[self._scores.best_of(fitting)]) if fitting else None
 
     def _arm_to_finish(self) -> Arm | None:
-        """The arm to complete now, so that there is one to recommend; None if this can wait, or it is in flight."""
+        """The arm to complete now, so that there is a complete one to recommend; None if this can wait, or it is in flight."""
         ledger = self.ledger
         if self._leader is None or self._leader in ledger.failed or self._scores.is_complete(self._leader):
             self._leader = self._next_leader()
         return None if self._leader is None or self._leader in ledger.in_flight else ledger.arms[self._leader]
 
     def _next_leader(self) -> int | None:
-        """The arm to complete next. With several workers the search spends as much on other arms meanwhile."""
+        """The arm to complete next. Meanwhile, each of the other workers spends as many steps on other arms."""
         ledger, scores, workers = self.ledger, self._scores, len(self.ledger.in_flight) + 1
         if not rules.may_finish_an_arm(ledger.spent, workers, self.max_steps):
             return None
@@ -212,7 +212,7 @@ class AdaptiveMutantUCB:
         return self._random_mutant(parent)
 
     def _new_arm(self, parent: int | None = None) -> Arm:
-        """A mutant of the parent, or an arm without one: the most promising of many candidates if the space can encode."""
+        """A mutant of the parent, or an arm without one: the most promising of many candidates if the space encodes configs."""
         if self._generator is None or not len(arms := self._scores.trained()):
             return self._random_arm() if parent is None else self._random_mutant(parent)
         scores = self._scores
@@ -223,7 +223,7 @@ class AdaptiveMutantUCB:
         return self._first_unseen(options)
 
     def _arm_chosen_by_complete_ones(self) -> Arm:
-        """An arm without a parent, chosen by the best rewards of the complete arms only."""
+        """An arm without a parent, chosen using only the best rewards of the complete arms."""
         if self._generator is None or not len(arms := self._scores.complete()):
             return self._random_arm()
         bests = self._scores.counts.bests.all[arms]
@@ -263,7 +263,7 @@ class AdaptiveMutantUCB:
         return self._scores.scores()
 
     def predictions(self) -> Predictions | None:
-        """What the Gaussian process predicts for arms whose rewards are known; None without one, or before the first ones."""
+        """What the Gaussian process predicts for arms whose rewards are known; None without one, or if there are none yet."""
         return None if self._generator is None else self._generator.predictions(self._scores)
 
     @property

@@ -28,7 +28,7 @@ FINISH_FACTOR = 2  # factor from each of these budgets to the next
 FINISH_SLACK = 0.2  # full trainings by which such an arm is completed earlier, in case another one takes the lead meanwhile
 UNFINISHED_MARGIN = 0.3  # spreads by which an unfinished arm must be better than a complete one to be recommended
 MARGIN_UNTIL = 6  # full trainings after which this margin no longer applies
-TURN_DEPTH = 0.1  # spreads below the best reward at which a reward counts as a drop
+TURN_DEPTH = 0.1  # a reward counts as a drop if it is this many spreads below the best reward
 TURN_LENGTH = 2  # drops in a row after which the curve of an arm has turned
 MAX_SPREADS_BELOW_MEDIAN = 5.0  # lower scores are raised to this one, so that a diverged run does not set the scale
 NEAR_FAILED_PENALTY = 100.0  # spreads subtracted from a candidate whose nearest arm failed: it is tried only as a last resort
@@ -51,7 +51,7 @@ def initial_arms(initial: int, budget: int | None, max_steps: int, first_slice: 
 
 
 def predicted_rewards(averages: Array, bests: Array, corrections: Array, turned: Array) -> Array:
-    """The reward that each arm is predicted to reach: its average plus the gains that other arms made from the same step on.
+    """The reward that each arm is predicted to reach: its average plus what other arms gained after the same step.
 
     An arm whose curve has turned is not trained further, so the prediction is its best reward.
     """
@@ -59,7 +59,7 @@ def predicted_rewards(averages: Array, bests: Array, corrections: Array, turned:
 
 
 def exploration_bonus(exploration: float, spread: float, chosen: int) -> float:
-    """What is added to the predicted reward of an arm that was chosen this many times."""
+    """The bonus added to the predicted reward of an arm that was chosen this many times."""
     return exploration * spread / math.sqrt(chosen)
 
 
@@ -82,7 +82,7 @@ def should_rerank(before: float, spread: float) -> bool:
 
 
 def drops_in_a_row(before: int, reward: float, best: float, spread: float) -> int:
-    """Number of an arm's last rewards in a row that are well below its best reward, including the new reward."""
+    """How many of an arm's latest rewards in a row, including the new one, are well below its best reward."""
     return before + 1 if spread and reward < best - TURN_DEPTH * spread else 0
 
 
@@ -150,7 +150,7 @@ def may_finish_an_arm(spent: int, workers: int, max_steps: int) -> bool:
 def arm_to_finish(arms: Array, bests: Array, missing: Array, spent: int, max_steps: int) -> int | None:
     """The arm to train to completion now, before all other arms; None if this can wait.
 
-    It is the best arm that can still be completed in time. It is completed as late as possible, because a better one may come.
+    It is the best arm that can still be completed in time. This happens as late as possible, because a better one may appear.
 
     Args:
         arms: The paused arms, by number.
@@ -205,7 +205,7 @@ def candidate_order(bounds: Array, near_failed: Array | None = None) -> list[int
 def unfinished_margin(spent: int, max_steps: int, spread: float) -> float:
     """By how much the reward of an unfinished arm must be better than that of a complete one to be recommended.
 
-    Early in the search a fully trained model is worth more than a slightly better reward. Later there are many of them.
+    Early in the search, a fully trained model is worth more than a slightly better reward. Later, there are many such models.
     """
     return UNFINISHED_MARGIN * spread if spent <= MARGIN_UNTIL * max_steps else 0.0
 
@@ -213,7 +213,7 @@ def unfinished_margin(spent: int, max_steps: int, spread: float) -> float:
 def recommended_arm(
     arms: Array, slices: Array, means: Array, bests: Array, complete: Array, stationary: bool, margin: float
 ) -> int:
-    """The arm with the best reward; at a tie, the one trained longest, then the oldest.
+    """The arm with the best reward; ties go to the one trained longest, then to the oldest.
 
     The best complete arm is preferred if its reward is lower by no more than the margin. If rewards are stationary (repeated
     measurements of one value), it is instead the complete arm with the best mean, or the best mean of all arms if none is
