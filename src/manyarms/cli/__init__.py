@@ -35,7 +35,7 @@ COMMANDS = (
 )
 """The commands, in the order of the help text. Each is in the file with its name."""
 
-_DESCRIPTION = "Find the best model, by training many candidates a little and the best ones longer."
+_DESCRIPTION = "Find the best model by training many candidates briefly and the best ones longer."
 _EPILOG = "Show the options of a command: manyarms COMMAND --help"
 
 

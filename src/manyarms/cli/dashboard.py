@@ -18,8 +18,8 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "dashboard",
         help="show studies in a browser while they run",
-        description="Show the studies of a storage in a browser, and update the page while they run. Nothing can be changed "
-        "from the page, and only this machine can open it unless --host is given.",
+        description="Show the studies of a storage in a browser, and update the page while they run. The page is read-only, "
+        "and only this machine can open it unless --host is given.",
     )
     add_storage(parser)
     parser.add_argument(

@@ -30,9 +30,9 @@ _EXAMPLES = """examples:
   manyarms fit wine.csv --target quality --time 1h --workers 4 --scoring balanced_accuracy --out wine
   manyarms predict wine new.csv --out predictions.csv
 
-If it is interrupted, run the same command again: it resumes. With a longer --time or a larger --budget, the search continues.
-The output directory gets model.joblib, model.json, requirements.txt, leaderboard.csv, report.html, snippet.py and the journal
-study.db, which `manyarms status`, `arms` and `best` can inspect."""
+To resume after an interruption, run the same command again. To extend the search, use a longer --time or a larger --budget.
+The output directory contains model.joblib, model.json, requirements.txt, leaderboard.csv, report.html, snippet.py and the
+journal study.db, which `manyarms status`, `arms` and `best` can inspect."""
 
 
 def add_command(commands: Any) -> None:
@@ -49,11 +49,11 @@ def add_command(commands: Any) -> None:
         "--task",
         choices=("auto", "classification", "regression"),
         default="auto",
-        help="predict a class or a number (default: auto, decided by the target)",
+        help="predict a class or a number (default: auto, inferred from the target)",
     )
     limit = fit.add_mutually_exclusive_group()
     limit.add_argument("--time", default=_TIME, help='total time, such as "90s" or "2h" (default: %(default)s)')
-    limit.add_argument("--budget", type=int, metavar="N", help="training steps instead of time: same seed, same model")
+    limit.add_argument("--budget", type=int, metavar="N", help="training steps instead of a time; same seed, same model")
     fit.add_argument("--scoring", metavar="NAME", help="a scikit-learn scorer (default: accuracy, or r2)")
     fit.add_argument("--metric", dest="scoring", help=argparse.SUPPRESS)  # its earlier name
     fit.add_argument("--families", nargs="+", metavar="NAME", help="the model families to try (default: all)")
@@ -66,13 +66,11 @@ def add_command(commands: Any) -> None:
         help="share of the rows held out for testing (default: %(default)s); 0 trains on all rows",
     )
     fit.add_argument("--split", default="random", help='"random", "time:COLUMN" or "group:COLUMN" (default: %(default)s)')
-    fit.add_argument(
-        "--ignore", action="append", default=[], metavar="COLUMN", help="a column that is not used (may be repeated)"
-    )
+    fit.add_argument("--ignore", action="append", default=[], metavar="COLUMN", help="exclude a column (may be repeated)")
     fit.add_argument(
         "--keep", action="append", default=[], metavar="COLUMN", help="use a column that looks like a leak (may be repeated)"
     )
-    fit.add_argument("--out", metavar="DIRECTORY", help="output directory (default: the name of the file, with -model)")
+    fit.add_argument("--out", metavar="DIRECTORY", help="output directory (default: the name of the file plus -model)")
     fit.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     fit.add_argument("--force", action="store_true", help="accept a target that looks like an identifier or free text")
     fit.add_argument("--quiet", action="store_true", help="show no progress")

@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
     """Add `predict`."""
     predict = commands.add_parser(
         "predict",
-        help="predict a table with a model from `fit`",
+        help="predict the rows of a table with a model from `fit`",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

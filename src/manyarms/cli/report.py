@@ -23,7 +23,7 @@ def add_command(commands: Any) -> None:
         "server or an internet connection.",
     )
     add_study(parser)
-    parser.add_argument("-o", "--out", metavar="FILE", help="file to write (default: the name of the study, with .html)")
+    parser.add_argument("-o", "--out", metavar="FILE", help="file to write (default: the name of the study plus .html)")
     parser.add_argument("--force", action="store_true", help="overwrite the file even if it is not a report")
     parser.set_defaults(command=_report)
 
