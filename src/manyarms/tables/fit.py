@@ -36,7 +36,7 @@ def fit_table(
     source: pd.DataFrame | str | os.PathLike[str],
     target: str,
     *,
-    time: float | str = "60s",
+    time: float | str = "5m",
     budget: int | None = None,
     task: str = "auto",
     scoring: str | None = None,

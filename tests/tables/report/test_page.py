@@ -170,7 +170,7 @@ def test_two_classes_have_curves_and_thresholds():
 
 def test_few_held_out_rows_are_called_uncertain():
     shown = shown_by(report_page(two_classes(20, 0.5)))
-    assert "With only 20 rows held out" in shown and "70% to 97%" in shown
+    assert "Only 20 rows held out" in shown and "70% to 97%" in shown
 
 
 def test_held_out_rows_of_one_class_have_no_curves():

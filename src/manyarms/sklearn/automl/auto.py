@@ -41,7 +41,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
     """The base class of `AutoClassifier` and `AutoRegressor`.
 
     Each model family (linear, nearest neighbors, naive Bayes, trees, forests, boosting, networks, ...) has its own search, and
-    a `Cascade` decides which family trains next, one slice at a time. The best models form an ensemble.
+    a `Cascade` decides which family trains next. The best models form an ensemble.
 
     Args:
         time_budget: Total time of `fit`, in seconds or as a string such as "5m". By default one minute, or no limit if

@@ -44,7 +44,7 @@ def hints(findings: Findings) -> str:
     if known.classes is not None and findings.constant is not None:
         found.append(accuracy_hint([str(name) for name in known.classes], np.asarray(findings.constant), known.scoring))
     if 0 < rows < _FEW_ROWS:
-        found.append(f"With only {counted(rows, 'row')} held out, the scores on them are uncertain.{_interval(findings)}")
+        found.append(f"Only {counted(rows, 'row')} held out, so the scores are uncertain.{_interval(findings)}")
     return "".join(f'<p class="hint">{text(words)}</p>' for words in found if words)
 
 
