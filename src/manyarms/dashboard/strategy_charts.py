@@ -183,7 +183,7 @@ def described(url: str, name: str, charts: Collection[str]) -> tuple[int, dict[s
         strategy = restored_strategy(header, network_space(header))
         if strategy is None:
             return None
-        state = StudyState(strategy, header["direction"], header["bounds"])
+        state = StudyState.of(strategy, header)
         state.replay(journal)
         tail, events = History(header), state.counts.events
         for event in journal.events(max(0, events - 4 * MOST_PULLS)):

@@ -155,6 +155,13 @@ class Cascade:
             self._totals[arm] += reward
             self._counts[arm] += 1
 
+    def learn_seconds(self, pull: Pull, seconds: float) -> None:
+        """Tell the child how long a pull took, if it wants to know."""
+        place, own = self._owners[pull.arm.id]
+        child = self.children[self._names[place]]
+        if hasattr(child, "learn_seconds"):
+            child.learn_seconds(Pull(child.ledger.arms[own], pull.start, pull.stop), seconds)
+
     def best(self) -> Arm:
         """The best of the arms that the children recommend; a failed arm only if there are no others."""
         found = [arm for place in range(len(self._names)) if (arm := self._best_of(place)) is not None]

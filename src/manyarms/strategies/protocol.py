@@ -29,7 +29,8 @@ class ExtendedStrategy(Strategy, Protocol):
     """What the built-in strategies offer beyond the three methods.
 
     A strategy whose constructor takes more than a space and its settings also has a method `fresh_copy(**changes)`. A strategy
-    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`. What it has learned is shown by
+    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`. If the budget of a study is a time,
+    `learn_seconds(pull, seconds)` is called before each `tell`, if there is such a method. What it has learned is shown by
     `study.plot` if it has `scores()`, `predictions()`, `posteriors()` or `boxes()`, which return records of `strategies.kit`
     or None.
 

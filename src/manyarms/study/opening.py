@@ -67,7 +67,7 @@ def open_study(
             origin=origin,
         )
         strategy, header = _begin(journal, strategy, new, root)
-        state = StudyState(strategy, direction, bounds)
+        state = StudyState.of(strategy, header)
         state.replay(journal)
         checkpoints.open(owner_of(journal, header), state.counts.needed(), root)
     except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, cast
@@ -28,13 +29,20 @@ class StudyState:
         strategy: A new strategy with the arguments that the study began with.
         direction: "maximize" or "minimize" the rewards in the journal.
         bounds: The lowest and highest possible reward, if they are known.
+        timed: Whether the budget that the study began with is a time. The strategy then learns how long pulls take.
     """
 
-    def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None) -> None:
+    def __init__(self, strategy: Strategy, direction: str, bounds: tuple[float, float] | None, timed: bool = False) -> None:
+        self._timed = timed
         self.begin(strategy)
         self._sign = sign_of(direction)
         self._bounded = None if bounds is None else _bounded(*bounds, self._sign)
         self.counts = Counts(direction)
+
+    @classmethod
+    def of(cls, strategy: Strategy, header: Mapping[str, Any]) -> StudyState:
+        """The state of a study without events, from its header."""
+        return cls(strategy, header["direction"], header["bounds"], "seconds" in (header.get("limits") or {}))
 
     def begin(self, strategy: Strategy) -> None:
         """Use this strategy, which must be new."""
@@ -61,6 +69,8 @@ class StudyState:
             raise StorageError(f"event {self.counts.events} of the journal is corrupt: the reward is {event.reward}")
         pull = self.counts.in_flight[event.arm].pull
         self.counts.count(event)
+        if self._timed and hasattr(self.strategy, "learn_seconds"):
+            self.strategy.learn_seconds(pull, event.seconds or 0.0)
         self.strategy.tell(pull, None if event.reward is None else self._turned(event.reward))
 
     def _turned(self, reward: float) -> float:

@@ -177,7 +177,7 @@ def _replayed(journal: _Beginning, header: Mapping[str, Any], snapshot: str | No
     strategy = restored_strategy(header)
     if strategy is None:
         return None
-    state = StudyState(strategy, header["direction"], header["bounds"])
+    state = StudyState.of(strategy, header)
     if snapshot is not None:
         state.load(snapshot)
     state.replay(cast(Journal, journal), use_snapshot=False)

@@ -119,7 +119,7 @@ class StudyView:
         if self._state is not None:
             return
         strategy = restored_strategy(self.header)
-        state = None if strategy is None else StudyState(strategy, self.header["direction"], self.header["bounds"])
+        state = None if strategy is None else StudyState.of(strategy, self.header)
         if state is not None:
             with suppress(StudyMismatch):
                 state.replay(self.journal, until=self.counts.events)
@@ -286,7 +286,7 @@ def load_study(
         raise StudyNotFound(f"there is no study {name!r} in this storage")
     strategy = restored_strategy(header, None if space is None else as_space(space))  # raises an error if it is unknown
     if strategy is not None and space is not None:  # replayed now, to check that the space is the right one
-        state = StudyState(strategy, header["direction"], header["bounds"])
+        state = StudyState.of(strategy, header)
         with reading(journal):
             state.replay(journal)
         return StudyView(journal, header, state.counts, state, storage_options)

@@ -13,6 +13,7 @@ from ..kit.ledger import Ledger, State
 from ..kit.scores import Scores
 from . import rules
 from .arm_counts import ArmCounts
+from .arm_seconds import ArmSeconds
 from .grouped_ranking import GroupedRanking
 from .learning_curve import LearningCurves
 
@@ -35,6 +36,7 @@ class ArmScores:
     Attributes:
         counts: The rewards of each arm.
         curves: The gains to expect from more training.
+        seconds: How long the steps of each arm take; empty unless the budget is a time.
         median: The median of the scores, as last measured.
         spread: The best score minus the median, as last measured.
     """
@@ -44,6 +46,7 @@ class ArmScores:
         self._max_steps = ledger.max_steps or n_slices
         self.counts = ArmCounts()
         self.curves = LearningCurves(n_slices)
+        self.seconds = ArmSeconds()
         self.median, self.spread = 0.0, 0.0
         self._rewards = 0  # rewards received
         self._measured = 0  # rewards received when the spread was last measured
@@ -162,7 +165,7 @@ class ArmScores:
         bonus = rules.exploration_bonus(self._exploration, self.spread, self.counts.chosen[arm])
         group = self._group(arm)
         value = self.counts.bests[arm] if group == self._turned else self._averages()[arm]
-        self._ranking.put(arm, group, value + bonus, self._ledger.rng.random())
+        self._ranking.put(arm, group, value + bonus - self.spread * self.seconds.penalty(arm), self._ledger.rng.random())
 
     def _leader(self, groups: range) -> Leader | None:
         return self._ranking.leader(groups, [*self.curves.corrections, 0.0])
@@ -185,6 +188,7 @@ class ArmScores:
         return {
             "counts": self.counts.state(),
             "curves": self.curves.state(),
+            "seconds": self.seconds.state(),
             "ranking": self._ranking.state(),
             "measured": [self._rewards, self._measured, self.median, self.spread],
         }
@@ -193,5 +197,6 @@ class ArmScores:
         """Restore a state that `state` returned."""
         self.counts.load(state["counts"])
         self.curves.load(state["curves"])
+        self.seconds.load(state["seconds"])
         self._ranking.load(state["ranking"])
         self._rewards, self._measured, self.median, self.spread = state["measured"]

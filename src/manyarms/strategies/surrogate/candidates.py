@@ -84,6 +84,8 @@ class CandidateGenerator:
         slices = np.maximum(known.counts.slices.all[arms], 1)
         known_arms = arms, scores, slices, median, spread
         bounds = self.process.upper_confidence_bounds(candidates.points, *known_arms, pending, deviations)
+        if known.seconds:
+            bounds = bounds - known.seconds.predicted_penalties(candidates.points, self.process.points)
         near_failed = self.near_failed(candidates.points, ledger.failed) if ledger.failed else None
         return map(candidates.option, rules.candidate_order(bounds, near_failed))
 

@@ -31,6 +31,8 @@ MARGIN_UNTIL = 6  # full trainings after which this margin no longer applies
 TURN_DEPTH = 0.1  # a reward counts as a drop if it is this many spreads below the best reward
 TURN_LENGTH = 2  # drops in a row after which the curve of an arm has turned
 MAX_SPREADS_BELOW_MEDIAN = 5.0  # lower scores are raised to this one, so that a diverged run does not set the scale
+SLOWNESS_WEIGHT = 0.1  # spreads by which an arm must be better if its steps take twice as long, with a time budget
+SHORTEST_STEP = 1e-3  # seconds: it does not matter how fast faster steps are, because deciding takes longer
 NEAR_FAILED_PENALTY = 100.0  # spreads subtracted from a candidate whose nearest arm failed: it is tried only as a last resort
 MEASURE_FACTOR = 1.1  # growth of the number of rewards after which the spread is measured again
 RERANK_FACTOR = 1.2  # change of the spread after which all arms are ranked again
@@ -76,6 +78,11 @@ def should_measure(rewards: int, measured: int) -> bool:
 def should_rerank(before: float, spread: float) -> bool:
     """Whether the spread changed so much that the bonus of every arm must be computed again."""
     return not before / RERANK_FACTOR <= spread <= before * RERANK_FACTOR
+
+
+def slowness_penalty(seconds: float, steps: int) -> float:
+    """What is subtracted from the index of an arm whose steps took this long, in spreads. Only differences matter."""
+    return SLOWNESS_WEIGHT * math.log2(max(seconds / steps, SHORTEST_STEP))
 
 
 # When the curve of an arm has turned.
