@@ -15,8 +15,8 @@ from .number_formats import written_numbers
 MISSING = "(missing)"
 """The category of a missing value."""
 
-HUGE = 1e15
-"""Larger numbers are clipped, so that their squares stay finite."""
+HUGE = 1e19
+"""Larger numbers are clipped, so that their squares stay finite in single precision. Times in nanoseconds are smaller."""
 
 _LONGEST_WORD, _LONGEST_TEXT = 1_000, 10_000  # characters that are used
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
@@ -35,7 +35,7 @@ def numbers(values: pd.Series) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):  # lists, or integers too large for a float
         result = np.array([_number(value) for value in values], dtype=float)
     if not pd.api.types.is_numeric_dtype(values.dtype) and (rest := np.isnan(result) & values.notna().to_numpy()).any():
-        places, distinct = _factorized(values[rest])
+        places, distinct = factorized(values[rest])
         result[rest] = written_numbers(_text(value) for value in distinct)[places]
     return np.where(np.isfinite(result), np.clip(result, -HUGE, HUGE), np.nan)
 
@@ -76,16 +76,16 @@ def looks_like_date(text: str) -> bool:
 
 
 def dates(values: pd.Series) -> pd.Series:
-    """The values as times in UTC, rounded to seconds and without a time zone; missing if they are not dates.
+    """The values as times in UTC, rounded to microseconds and without a time zone; missing if they are not dates.
 
     A duration becomes the time that long after the start of 1970.
     """
     if pd.api.types.is_timedelta64_dtype(values.dtype):
-        return pd.Series(np.datetime64(0, "s") + values.to_numpy("timedelta64[s]"), index=values.index)
+        return pd.Series(np.datetime64(0, "us") + values.to_numpy("timedelta64[us]"), index=values.index)
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return _to_the_second(values)
-    places, distinct = _factorized(values)
-    times = _to_the_second(_parsed(pd.Series([_text(value) for value in distinct], dtype=object)))
+        return _without_zone(values)
+    places, distinct = factorized(values)
+    times = _without_zone(_parsed(pd.Series([_text(value) for value in distinct], dtype=object)))
     known = np.append(times.to_numpy(), np.datetime64("NaT"))  # the code of a missing value is -1
     return pd.Series(known[places], index=values.index)
 
@@ -101,9 +101,10 @@ def _parsed(texts: pd.Series) -> pd.Series:
     return times
 
 
-def _to_the_second(times: pd.Series) -> pd.Series:
-    naive = times.dt.tz_convert("UTC").dt.tz_localize(None) if times.dt.tz is not None else times
-    return naive.astype("datetime64[s]")
+def _without_zone(times: pd.Series) -> pd.Series:
+    zone = getattr(getattr(times.dtype, "pyarrow_dtype", times.dtype), "tz", None)  # an Arrow date has none
+    naive = times if zone is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
+    return naive.astype("datetime64[us]")
 
 
 def date_parts(values: pd.Series) -> NDArray[np.float64]:
@@ -117,15 +118,15 @@ def date_parts(values: pd.Series) -> NDArray[np.float64]:
 
 def words_of(values: pd.Series) -> NDArray[Any]:
     """Categories as text: 1, 1.0 and "1" are the same, and missing is a category."""
-    places, distinct = _factorized(values)
+    places, distinct = factorized(values)
     return np.array([*map(_word, distinct), MISSING], dtype=object)[places]  # the code of a missing value is -1
 
 
-def _factorized(values: pd.Series) -> tuple[NDArray[np.int64], Any]:
+def factorized(values: pd.Series) -> tuple[NDArray[np.int64], Any]:
     """The code of each value and the distinct values. Values that cannot be hashed are converted to text."""
     try:
         return pd.factorize(values)
-    except TypeError:  # for example, lists
+    except (TypeError, NotImplementedError):  # for example, lists
         return pd.factorize(
             pd.Series([None if gone else _text(value) for value, gone in zip(values, values.isna(), strict=True)])
         )

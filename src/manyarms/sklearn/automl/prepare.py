@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransfo
 from sklearn.utils.validation import check_is_fitted
 
 from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of, topics_per_text
-from .conversions import date_parts, number_matrix, texts_of, words_of
+from .conversions import HUGE, date_parts, number_matrix, texts_of, words_of
 
 _TERMS = 5_000  # size of the vocabulary of a text
 _TEXTS = 20_000  # rows from which topics are learned
@@ -214,7 +214,7 @@ def target_type_of(y: Any) -> str:
 
 def _finite(rows: Any) -> NDArray[np.float64]:
     rows = np.asarray(rows, dtype=np.float64)
-    return np.asarray(np.clip(rows, -1e15, 1e15))  # so that squares stay finite; NaN stays NaN
+    return np.asarray(np.clip(rows, -HUGE, HUGE))  # NaN stays NaN
 
 
 class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
