@@ -210,6 +210,15 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path):
     assert again.pulls_["reward"].tolist()[:before] == straight.pulls_["reward"].tolist()[:before]
 
 
+def test_a_storage_with_leaks_excluded_is_not_resumed_without_excluding_them(tmp_path):
+    table, classes = pd.DataFrame({"row": range(90), "x": np.arange(90) % 7}), np.repeat(["a", "b"], 45)
+    storage = str(tmp_path / "fit.db")
+    with pytest.warns(ma.ManyarmsWarning, match="Excluded the column 'row'"):
+        quick(storage=storage).fit(table, classes)
+    with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(columns\)"):
+        quick(storage=storage, exclude_leaks=False).fit(table, classes)
+
+
 def pulls_in(storage):
     try:
         with ma.load_study(storage, "auto") as study:
@@ -226,6 +235,8 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
         quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
     with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(scoring\)"):
         quick(storage=storage, scoring="f1_macro").fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(cv\)"):
+        quick(storage=storage, cv=4).fit(X, y)
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 
 
