@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
-from ..sklearn.automl.conversions import numbers, words_of
+from ..sklearn.automl.conversions import dates, numbers, words_of
 from ..sklearn.automl.wording import closest, listed
 from .names import Notify
 
@@ -55,7 +55,7 @@ def _as_kind(column: pd.Series[Any], kind: str, notify: Notify) -> pd.Series[Any
         shown = column if kind == NUMBER else pd.Series([_FLAGS.get(word, word) for word in words_of(column)], dtype=object)
         made: pd.Series[Any] = pd.Series(numbers(shown), index=column.index, name=column.name)
     else:
-        made = pd.to_datetime(column, errors="coerce")
+        made = dates(column)
     note_missing(column, made.isna(), kind, notify)
     return made
 

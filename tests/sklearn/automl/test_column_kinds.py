@@ -87,6 +87,12 @@ def test_arrow_dates_are_dates(dtype):
     assert dates(column).tolist() == list(pd.date_range("2024-01-01", periods=3))
 
 
+@pytest.mark.parametrize("pattern", ["%d/%m/%Y", "%d.%m.%Y", "%d-%m-%y", "%m/%d/%Y", "%Y-%m-%d", "%d/%m/%Y %H:%M"])
+def test_all_dates_of_a_column_have_the_same_order_of_day_and_month(pattern):
+    days = pd.date_range("2024-01-01", periods=200)
+    assert dates(pd.Series(days.strftime(pattern))).tolist() == list(days)
+
+
 class Silent:
     """A value that nothing can be made of."""
 
