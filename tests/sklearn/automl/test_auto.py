@@ -219,6 +219,12 @@ def test_a_storage_with_leaks_excluded_is_not_resumed_without_excluding_them(tmp
         quick(storage=storage, exclude_leaks=False).fit(table, classes)
 
 
+def test_both_classes_are_in_each_fold_even_if_one_has_few_rows():
+    table = pd.DataFrame({"x": np.r_[np.arange(57.0), 90, 91, 92]})
+    model = quick(cv="auto", scoring="roc_auc").fit(table, np.repeat(["common", "rare"], [57, 3]))
+    assert len(model.members_[0].models) == 3 and model.best_score_ > 0.9
+
+
 def pulls_in(storage):
     try:
         with ma.load_study(storage, "auto") as study:

@@ -117,6 +117,8 @@ class AutoStudy:
         if self._given is not None:
             return Plan(len(self._given), len(self.all_data))
         folds = count_folds(self.settings.cv, len(self.all_data))
+        if self.settings.cv == "auto" and self.target.n_classes == 2:  # both classes in each fold, which ROC AUC needs
+            folds = min(folds, max(2, int(np.bincount(self.target.values).min())))
         if self.quick_model is None or self.settings.seconds is None:
             return Plan(folds, len(self.all_data))
         size = Size(len(self.all_data), self.columns.width, self.target.n_classes)
