@@ -124,3 +124,11 @@ def test_values_that_cannot_be_read_as_in_training_are_noted(tmp_path):
         "The column 'flag' must hold flags. These values are treated as missing: 'yes', 'no'.",
         "The column 'price' must hold numbers. These values are treated as missing: 'ask'.",
     ]
+
+
+def test_a_score_that_is_undefined_for_the_held_out_rows_is_noted_and_stored_as_null(table, tmp_path):
+    notes, frame = [], table.assign(y=table["size"] * 1.5)
+    fitted = fit_table(frame, "y", holdout=0.0125, notify=notes.append, **OPTIONS)  # one row has no R²
+    assert fitted.score is None and "No score on the held-out rows: it is undefined" in notes[-1]
+    fitted.save(tmp_path / "model")
+    assert "NaN" not in (tmp_path / "model" / "model.json").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -195,10 +196,13 @@ def _evaluated(
     if (text := evaluation.note()) is not None:
         note(text)
     try:
-        return evaluation, evaluation.score(scoring)
+        score, reason = evaluation.score(scoring), "it is undefined for these rows, which may be too few or of a single class."
     except ValueError as error:  # for example, a class that is not among the few held-out rows
-        note(f"No score on the held-out rows: {one_line(error)}")
-        return evaluation, None
+        score, reason = math.nan, one_line(error)
+    if math.isfinite(score):
+        return evaluation, score
+    note(f"No score on the held-out rows: {reason}")
+    return evaluation, None
 
 
 @contextmanager

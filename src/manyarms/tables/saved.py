@@ -223,6 +223,7 @@ def save_model(directory: Path, estimator: Any, facts: Facts) -> None:
         known = asdict(facts) | {"checksum": checksum(aside)}
     lines = [f"{package}=={version}" for package, version in facts.versions.items()]
     write_text(directory / REQUIREMENTS, "\n".join([f"# Python {facts.python}", *lines]) + "\n")
+    known["scores"] = {name: None if score is None or not np.isfinite(score) else score for name, score in facts.scores.items()}
     write_text(directory / FACTS, json.dumps(known, indent=2, ensure_ascii=False) + "\n")
 
 
