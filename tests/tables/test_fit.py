@@ -77,3 +77,58 @@ def test_a_missing_target_is_an_error_with_its_name(table):
     with pytest.raises(TargetError, match="Did you mean 'kind'") as refused:
         fit_table(table, "kinds", **OPTIONS)
     assert refused.value.column == "kinds"
+
+
+@pytest.mark.parametrize(
+    "names", [[0, 1, 2], [None, "", "y"], ["a", "a", "y"], [("a", 1), ("a", 2), ("y", "")], ["y", "a", "y"]]
+)
+def test_column_names_of_any_type_and_names_that_occur_twice_can_be_fitted_saved_and_predicted(table, names, tmp_path):
+    frame, notes = table.set_axis(names, axis=1), []
+    fitted = fit_table(frame, names[2], notify=notes.append, **OPTIONS)
+    assert len(fitted.problem.rows.columns) == 2 and fitted.score > 0.5
+    fitted.save(tmp_path / "model")
+    predicted = load_model(tmp_path / "model").predict(frame, notes.append)
+    assert predicted.tolist() == fitted.predict(frame).tolist()
+
+
+def test_a_leak_is_excluded_if_its_name_is_a_number(table):
+    frame = table.sort_values("kind").reset_index(drop=True).assign(row=range(80)).rename(columns={"row": 7})
+    assert list(fit_table(frame, "kind", notify=lambda note: None, **OPTIONS).problem.excluded) == ["7"]
+
+
+def test_columns_of_lists_can_be_fitted_and_reported(table, tmp_path):
+    frame = table.assign(id=[[n % 2] for n in range(80)])
+    fitted = fit_table(frame, "kind", notify=lambda note: None, **OPTIONS)
+    fitted.save(tmp_path / "model")
+    assert len(load_model(tmp_path / "model").predict(frame)) == 80
+
+
+def test_probabilities_keep_the_rows_of_a_table_whose_index_has_duplicates(table, tmp_path):
+    fit_table(table, "kind", **OPTIONS).save(tmp_path / "model")
+    frame = table.set_axis(np.arange(80) // 2, axis=0)
+    assert predict_table(tmp_path / "model", frame, proba=True).index.equals(frame.index)
+
+
+@pytest.mark.filterwarnings("ignore:Columns of formatted numbers")
+def test_values_that_cannot_be_read_as_in_training_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    prices, flags = rng.integers(1_000, 9_000, 80), rng.random(80) > 0.5
+    frame = pd.DataFrame({"price": [f"${price:,}" for price in prices], "flag": flags, "y": prices + 500.5 * flags})
+    fit_table(frame, "y", notify=lambda note: None, **OPTIONS).save(tmp_path / "model")
+    model, notes = load_model(tmp_path / "model"), []
+    expected = model.predict(frame, notes.append)
+    np.testing.assert_array_equal(model.predict(frame.assign(flag=frame["flag"].astype(str)), notes.append), expected)
+    assert notes == []
+    model.predict(frame.assign(price="ask", flag=np.where(flags, "yes", "no")), notes.append)
+    assert sorted(notes) == [
+        "The column 'flag' must hold flags. These values are treated as missing: 'yes', 'no'.",
+        "The column 'price' must hold numbers. These values are treated as missing: 'ask'.",
+    ]
+
+
+def test_a_score_that_is_undefined_for_the_held_out_rows_is_noted_and_stored_as_null(table, tmp_path):
+    notes, frame = [], table.assign(y=table["size"] * 1.5)
+    fitted = fit_table(frame, "y", holdout=0.0125, notify=notes.append, **OPTIONS)  # one row has no R²
+    assert fitted.score is None and "No score on the held-out rows: it is undefined" in notes[-1]
+    fitted.save(tmp_path / "model")
+    assert "NaN" not in (tmp_path / "model" / "model.json").read_text()

@@ -9,6 +9,7 @@ import pytest
 from manyarms.tables import fit_table, load_model
 from manyarms.tables.problem import Selection, problem_of
 from manyarms.tables.splits import Split, latest_rows, some_groups
+from manyarms.tables.target import held_out
 
 ROWS = 120
 RNG = np.random.default_rng(1)
@@ -99,3 +100,51 @@ def test_a_model_with_excluded_columns_predicts_tables_without_them(split, tmp_p
 def test_a_formatted_target_is_a_number():
     found = problem_of(FRAME.drop(columns="y"), "price", "auto", 0.0, 0, lambda note: None)
     assert found.task == "regression" and found.target.iloc[0] == float(FRAME["price"][0].replace("$", "").replace(",", ""))
+
+
+def test_a_column_has_one_role():
+    for roles in ({"ignore": ["y"]}, {"keep": ["y"]}, {"split": "time:y"}):
+        with pytest.raises(ValueError, match="The target 'y' cannot be the (ignored|kept|split) column too"):
+            problem(**roles)
+    with pytest.raises(ValueError, match="'x' cannot be both in `ignore` and in `keep`"):
+        problem(ignore=["x"], keep=["x"])
+    with pytest.raises(ValueError, match="split must be .* got None"):
+        Split.parse(None)
+
+
+@pytest.mark.parametrize("split", ["time:half", "group:half"])
+def test_two_groups_or_times_are_for_training_and_validation_alone(split):
+    notes, frame = [], FRAME.assign(half=np.arange(ROWS) % 2)
+    found = problem_of(frame, "y", "auto", 0.2, 0, notes.append, selection=Selection(split=Split.parse(split)))
+    assert found.test is None and any("only 2 distinct values: no rows are held out" in note for note in notes)
+    assert found.groups is not None or len(found.folds()) == 1
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        pd.date_range("2024-01-01", periods=ROWS, freq="ms"),
+        pd.date_range("2024-01-01", periods=ROWS, freq="ms").astype(str),
+        pd.date_range("2024-01-01", periods=ROWS).astype("datetime64[ns]").astype("int64"),
+        pd.timedelta_range("1ms", periods=ROWS, freq="ms"),
+        pd.Categorical(np.arange(ROWS)),
+    ],
+    ids=["milliseconds", "text", "nanoseconds since 1970", "durations", "categories"],
+)
+def test_times_of_any_type_and_precision_order_the_rows(times):
+    keys = Split("time", "t").keys(pd.DataFrame({"t": times}))
+    assert (np.diff(keys) > 0).all()
+
+
+def test_a_constant_time_is_an_error():
+    with pytest.raises(ValueError, match="'t' is the same in every row, so it cannot order them"):
+        Split("time", "t").keys(pd.DataFrame({"t": [5, 5]}))
+
+
+def test_a_group_with_a_class_of_its_own_is_not_divided():
+    groups = np.arange(ROWS) // 10
+    target = pd.Series(np.where(np.arange(ROWS) % 10 == 0, groups.astype(str), "common"))
+    target[groups > 2] = np.where(np.arange(ROWS)[groups > 2] % 2, "common", "other")
+    for seed in range(10):
+        chosen = held_out(target, "classification", 0.3, 1_000, seed, Split("group", "g"), groups)
+        assert not set(groups[chosen]) & set(groups[~chosen])

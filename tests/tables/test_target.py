@@ -70,6 +70,8 @@ def test_a_target_of_numbers_with_a_few_words_is_one_of_numbers():
         ([1.5], "At least 2 rows with a target"),
         (list("abcdef"), "different in every row"),
         (pd.date_range("2020", periods=5), "is a date"),
+        (pd.period_range("2020", periods=5, freq="M"), "is a date"),
+        (pd.timedelta_range("1h", periods=5), "is a duration"),
     ],
 )
 def test_a_target_that_cannot_be_learned_is_refused(values, message):
@@ -209,3 +211,19 @@ def test_scorers_of_classes_fit_two_fractions_too():
 @pytest.mark.parametrize("scoring", ["r2", "neg_root_mean_squared_error", "neg_median_absolute_error", "explained_variance"])
 def test_scorers_of_numbers_fit_numbers(scoring):
     check_fits(scoring, "regression", pd.Series([0.5, 1.5, 2.0], name="y"))
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        (pd.Categorical([1, 2, 30] * 20), {"1", "2", "30"}),
+        (pd.cut(np.arange(60), 2, labels=None), {"(-0.059, 29.5]", "(29.5, 59.0]"}),
+        ([1, "a", 2.5] * 20, {"1", "a", "2.5"}),
+        ([True, None, False] * 20, {True, False}),
+        ([[1], [2]] * 30, {"[1]", "[2]"}),
+    ],
+)
+def test_classes_of_any_type_can_be_learned(values, classes):
+    found = problem_of(pd.DataFrame({"x": range(60), "y": values}), "y", "auto", 0.2, 0, quiet)
+    assert found.task == "classification" and set(found.target) == classes
+    check_fits("accuracy", found.task, found.target)

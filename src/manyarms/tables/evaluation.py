@@ -49,9 +49,10 @@ class Evaluation:
         classes = getattr(self.model, "classes_", None)
         model = stored(np.repeat(np.asarray([constant], dtype=float), len(self.target), axis=0), classes)
         try:
-            return replace(self, model=model).score(scoring)
+            score = replace(self, model=model).score(scoring)
         except ValueError:
             return None
+        return score if np.isfinite(score) else None
 
     def note(self) -> str | None:
         """A note if not all held-out rows were predicted."""

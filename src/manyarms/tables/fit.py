@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +20,7 @@ from ..sklearn.automl.task import CLASSIFICATION
 from ..sklearn.automl.wording import one_line
 from .directory import JOURNAL, STUDY, check_directory, finished_steps, mismatch
 from .evaluation import Evaluation, evaluate
-from .names import Notify
+from .names import Notify, with_text_names
 from .problem import Problem, Selection, problem_of
 from .reading.memory import explained
 from .reading.table import read_table, warn
@@ -107,8 +108,12 @@ def fit_table(
     path = None if isinstance(source, pd.DataFrame) else Path(source)
     with explained(path or "The table"), _explained_mismatch(settings.directory):
         copies = 3.0 + workers  # the table, its two parts, and one prepared for training in each process
-        frame: Any = source if path is None else read_table(path, seed=seed, copies=copies, notify=note, **reading)
-        problem = problem_of(frame, target, task, holdout, seed, note, force, settings.selection)
+        frame: Any = (
+            with_text_names(source, note)  # type: ignore[arg-type]
+            if path is None
+            else read_table(path, seed=seed, copies=copies, notify=note, **reading)
+        )
+        problem = problem_of(frame, str(target), task, holdout, seed, note, force, settings.selection)
         scoring = scoring or DEFAULT_SCORING[problem.task]
         check_fits(scoring, problem.task, problem.target)
         on_start(problem, scoring)
@@ -126,7 +131,7 @@ def _names(argument: str, names: Sequence[str]) -> list[str]:
     """The names of columns; an error for a single name, which would be read letter by letter."""
     if isinstance(names, str):
         raise TypeError(f"{argument} must be a list of column names, got {names!r}: use [{names!r}]")
-    return list(names)
+    return list(map(str, names))
 
 
 @dataclass(frozen=True)
@@ -191,10 +196,13 @@ def _evaluated(
     if (text := evaluation.note()) is not None:
         note(text)
     try:
-        return evaluation, evaluation.score(scoring)
+        score, reason = evaluation.score(scoring), "it is undefined for these rows, which may be too few or of a single class."
     except ValueError as error:  # for example, a class that is not among the few held-out rows
-        note(f"No score on the held-out rows: {one_line(error)}")
-        return evaluation, None
+        score, reason = math.nan, one_line(error)
+    if math.isfinite(score):
+        return evaluation, score
+    note(f"No score on the held-out rows: {reason}")
+    return evaluation, None
 
 
 @contextmanager

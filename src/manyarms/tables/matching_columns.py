@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
-from ..sklearn.automl.conversions import numbers, words_of
+from ..sklearn.automl.conversions import dates, numbers, words_of
 from ..sklearn.automl.wording import closest, listed
 from .names import Notify
+
+_FLAGS = {text: float(flag) for flag in (False, True) for text in (str(flag), str(flag).lower(), str(flag).upper())}
 
 
 def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> pd.DataFrame:
@@ -32,7 +34,10 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> 
     if extra:
         notify(f"Ignored columns that the model does not use: {listed(extra)}.")
     frame = frame[list(kinds)]
-    same = [kind == FLAG or dtype_kind(dtype) == kind for kind, dtype in zip(kinds.values(), frame.dtypes, strict=True)]
+    same = [
+        dtype_kind(dtype) in ((FLAG, NUMBER) if kind == FLAG else (kind,))
+        for kind, dtype in zip(kinds.values(), frame.dtypes, strict=True)
+    ]
     if all(same):
         return frame.copy()
     made = {
@@ -43,14 +48,20 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> 
 
 
 def _as_kind(column: pd.Series[Any], kind: str, notify: Notify) -> pd.Series[Any]:
-    """The column, stored as text, numbers or times."""
+    """The column, stored as text, numbers, flags or times."""
     if kind == TEXT:
         return column.astype(object).where(column.isna(), pd.Series(words_of(column), index=column.index))
-    if kind == NUMBER:
-        made: pd.Series[Any] = pd.Series(numbers(column), index=column.index, name=column.name)
+    if kind in (NUMBER, FLAG):
+        shown = column if kind == NUMBER else pd.Series([_FLAGS.get(word, word) for word in words_of(column)], dtype=object)
+        made: pd.Series[Any] = pd.Series(numbers(shown), index=column.index, name=column.name)
     else:
-        made = pd.to_datetime(column, errors="coerce")
-    odd = column[column.notna() & made.isna()].unique()
+        made = dates(column)
+    note_missing(column, made.isna(), kind, notify)
+    return made
+
+
+def note_missing(column: pd.Series[Any], missing: Any, kind: str, notify: Notify) -> None:
+    """A note on values that cannot be converted to the kind of their column."""
+    odd = pd.unique(words_of(column[column.notna() & missing]))
     if len(odd):
         notify(f"The column {column.name!r} must hold {kind}s. These values are treated as missing: {listed(odd)}.")
-    return made

@@ -41,6 +41,20 @@ def unique_names(header: Sequence[str], notify: Notify) -> list[str]:
     return list(names)
 
 
+def with_text_names(frame: pd.DataFrame, notify: Notify) -> pd.DataFrame:
+    """The table with the names that it would have in a CSV file: unique text.
+
+    >>> import pandas as pd
+    >>> list(with_text_names(pd.DataFrame([[1, 2, 3]], columns=[0, "a", "a"]), print))
+    Duplicate column names: the second 'a' is now 'a.1'.
+    ['0', 'a', 'a.1']
+    """
+    names = ["" if name is None or name != name else str(name) for name in frame.columns]  # NaN is not equal to itself
+    if len(set(names)) < len(names) or not all(name.strip() for name in names):
+        names = unique_names(names, notify)
+    return frame if names == list(frame.columns) else frame.set_axis(names, axis=1)
+
+
 def without_row_numbers(frame: pd.DataFrame, notify: Notify) -> pd.DataFrame:
     """The table without a column that only numbers the rows, as pandas and R write it."""
     for name in ("Unnamed: 0", "__index_level_0__"):

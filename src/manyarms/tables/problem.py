@@ -22,6 +22,9 @@ from .target import check_target, held_out, with_target
 FEWEST_ROWS = 50
 """Tables with fewer rows have no rows held out."""
 
+FEWEST_PARTS = 3
+"""Groups or distinct times that a split needs: to train on, to validate with, and to hold out."""
+
 _MOST_HELD_OUT = 10_000
 _VALIDATION = 0.2  # share of the training rows that are used for validation in a split by time
 _RANDOM = Split()
@@ -83,6 +86,14 @@ class Selection:
     keep: Sequence[str] = ()
     split: Split = _RANDOM
 
+    def check(self, target: str) -> None:
+        """Raise an error if a column has two roles that exclude each other."""
+        if both := set(self.ignore) & set(self.keep):
+            raise ValueError(f"The column {min(both)!r} cannot be both in `ignore` and in `keep`.")
+        for role, names in (("ignored", self.ignore), ("kept", self.keep), ("split", [self.split.column])):
+            if target in names:
+                raise ValueError(f"The target {target!r} cannot be the {role} column too.")
+
 
 _ALL = Selection()
 
@@ -109,7 +120,9 @@ def problem_of(
         force: Accept a target that looks like a row identifier or free text.
         selection: Which columns are used, and how rows are divided.
     """
-    rows, values = with_target(frame, find_column(target, list(frame.columns)), notify)
+    target = find_column(target, list(frame.columns))
+    selection.check(target)
+    rows, values = with_target(frame, target, notify)
     task, reason = task_of(values) if task == "auto" else (task, "as requested")
     check_target(values, task)
     if not force and (doubt := doubt_about(values, task)) is not None:
@@ -118,6 +131,10 @@ def problem_of(
     rows, excluded = without_excluded(rows, values, task, selection, notify)
     if holdout and len(rows) < FEWEST_ROWS:
         notify(f"Only {counted(len(rows), 'row')}: none are held out, so there is only a cross-validated score.")
+        holdout = 0.0
+    if holdout and keys is not None and (parts := len(np.unique(keys))) < FEWEST_PARTS:
+        what = counted(parts, "distinct value")
+        notify(f"The split column {split.column!r} has only {what}: no rows are held out, so that some can validate.")
         holdout = 0.0
     chosen = held_out(values, task, holdout, _MOST_HELD_OUT, seed, split, keys)
     test = (rows[chosen].reset_index(drop=True), values[chosen].reset_index(drop=True)) if chosen.any() else None

@@ -14,6 +14,7 @@ import pandas as pd
 from ..html.writing import write_text
 from ..sklearn.automl.column_kinds import NOTHING, dtype_kind
 from .evaluation import Evaluation, stored
+from .names import with_text_names
 from .problem import Problem
 from .report import Findings, column_importance, columns_frame, importance_seconds, report_page, unused_columns
 from .saved import Facts, save_model
@@ -71,7 +72,7 @@ class TableFit:
 
     def predict(self, table: pd.DataFrame) -> Any:
         """Predictions for a data frame."""
-        return self.model.predict(table[list(self.problem.rows.columns)])
+        return self.model.predict(with_text_names(table, lambda note: None)[list(self.problem.rows.columns)])
 
     def facts(self, command: str = "") -> Facts:
         """What is stored with the model; `command` is the command line that made it, if any."""

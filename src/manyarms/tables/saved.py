@@ -13,15 +13,17 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import ManyarmsError
 from ..html.writing import write_text, written_aside
-from ..sklearn.automl.column_kinds import TEXT
+from ..sklearn.automl.column_kinds import NUMBER, TEXT
+from ..sklearn.automl.conversions import numbers
 from ..sklearn.automl.scoring import score
 from ..sklearn.automl.wording import listed, one_line
-from .matching_columns import conformed
-from .names import Notify
+from .matching_columns import conformed, note_missing
+from .names import Notify, with_text_names
 from .reading.table import read_table, warn
 from .target import with_target
 from .versions import differences
@@ -102,7 +104,8 @@ class SavedModel:
         if not proba:
             return answers
         probabilities = self.predict_proba(table, lambda note: None)
-        return answers.join(probabilities.rename(columns=lambda label: f"probability of {label}"))
+        probabilities = probabilities.rename(columns=lambda label: f"probability of {label}")
+        return pd.concat([answers, probabilities], axis=1)  # unlike join, it keeps the rows if labels occur twice in the index
 
     def check_probabilities(self) -> None:
         """Raise an error if the model is a regression, which has no probabilities."""
@@ -111,20 +114,28 @@ class SavedModel:
 
     def has_target(self, table: pd.DataFrame) -> bool:
         """Whether the table has the target in some of its rows, so that it can be scored."""
+        table = with_text_names(table, lambda note: None)
         return self.facts.target in table.columns and bool(table[self.facts.target].notna().any())
 
     def score(self, table: pd.DataFrame | str | os.PathLike[str], notify: Notify = warn) -> float:
         """The score on a table that has the target."""
-        frame: Any = table if hasattr(table, "columns") else self.read(table, notify=notify)
-        name = self.facts.target
-        frame = frame.copy(deep=False)
+        name, frame = self.facts.target, self._named(table, notify).copy(deep=False)
         frame[name] = conformed(frame[[name]], {name: self.facts.target_kind}, notify)[name]
         rest, target = with_target(frame, name, notify)
         return score(self.estimator, self.facts.scoring, self._rows(rest, notify), target)
 
     def _rows(self, table: Any, notify: Notify) -> pd.DataFrame:
-        frame = table if hasattr(table, "columns") else self.read(table, notify=notify)
-        return conformed(frame.drop(columns=self.facts.target, errors="ignore"), self.facts.columns, notify)
+        frame = self._named(table, notify)
+        rows = conformed(frame.drop(columns=self.facts.target, errors="ignore"), self.facts.columns, notify)
+        learned = getattr(self.estimator, "columns_", {"kind": ()})["kind"]
+        for name, kind in zip(self.facts.columns, learned, strict=False):
+            if kind == NUMBER and self.facts.columns[name] == TEXT:  # such as "$1,747"
+                note_missing(rows[name], np.isnan(numbers(rows[name])), kind, notify)
+        return rows
+
+    def _named(self, table: Any, notify: Notify) -> pd.DataFrame:
+        """A table with names as in training."""
+        return with_text_names(table, notify) if hasattr(table, "columns") else self.read(table, notify=notify)
 
 
 def load_model(directory: str | os.PathLike[str], notify: Notify = warn) -> SavedModel:
@@ -212,6 +223,7 @@ def save_model(directory: Path, estimator: Any, facts: Facts) -> None:
         known = asdict(facts) | {"checksum": checksum(aside)}
     lines = [f"{package}=={version}" for package, version in facts.versions.items()]
     write_text(directory / REQUIREMENTS, "\n".join([f"# Python {facts.python}", *lines]) + "\n")
+    known["scores"] = {name: None if score is None or not np.isfinite(score) else score for name, score in facts.scores.items()}
     write_text(directory / FACTS, json.dumps(known, indent=2, ensure_ascii=False) + "\n")
 
 

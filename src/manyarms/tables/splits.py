@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..sklearn.automl.column_kinds import DATE, NUMBER, kind_of_column
-from ..sklearn.automl.conversions import dates, numbers, words_of
+from ..sklearn.automl.conversions import dates, factorized, numbers, words_of
 from .names import find_column
 
 RANDOM, BY_TIME, BY_GROUP = "random", "time", "group"
@@ -37,7 +37,7 @@ class Split:
         >>> Split.parse("time:sold on")
         Split(kind='time', column='sold on')
         """
-        kind, _, column = text.partition(":")
+        kind, _, column = text.partition(":") if isinstance(text, str) else ("", "", "")
         if text == RANDOM or (kind in (BY_TIME, BY_GROUP) and column):
             return cls(kind, column)
         raise ValueError(f'split must be "random", "time:COLUMN" or "group:COLUMN", got {text!r}')
@@ -59,13 +59,17 @@ class Split:
 
 
 def _times(values: pd.Series[Any], name: str) -> NDArray[np.float64]:
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.cat.categories.dtype if values.notna().all() else object)
+    if len(factorized(values)[1]) == 1:
+        raise ValueError(f"The split column {name!r} is the same in every row, so it cannot order them.")
     kind = kind_of_column(values)
     if kind not in (DATE, NUMBER):
         raise ValueError(f"The split column {name!r} must hold dates or numbers that order the rows, such as 2024-05-01.")
     times = numbers(values)
     if kind == DATE:
         read = dates(values)
-        times = np.where(read.isna(), np.nan, read.to_numpy("datetime64[s]").astype(np.int64).astype(float))
+        times = np.where(read.isna(), np.nan, read.to_numpy("datetime64[us]").astype(np.int64).astype(float))
     if np.isnan(times).any():
         raise ValueError(
             f"The split column {name!r} has no time in {int(np.isnan(times).sum()):,} of {len(times):,} rows. Drop these rows."

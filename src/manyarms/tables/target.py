@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from ..sklearn.automl.column_kinds import NUMBER, TEXT, TIME, dtype_kind
+from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, TIME, dtype_kind
+from ..sklearn.automl.conversions import factorized, words_of
 from ..sklearn.automl.conversions import numbers as as_numbers
 from ..sklearn.automl.number_formats import are_consistent
 from ..sklearn.automl.task import CLASSIFICATION, FEW_CLASSES, REGRESSION
 from ..sklearn.automl.wording import counted, listed
 from .errors import TargetError
 from .names import Notify
-from .splits import BY_TIME, RANDOM, Split, latest_rows, some_groups
+from .splits import BY_GROUP, BY_TIME, RANDOM, Split, latest_rows, some_groups
 
 _RANDOM = Split()
 _NEARLY_ALL = 0.9  # share of numbers in a text column from which it is treated as numeric
@@ -25,8 +26,9 @@ def with_target(frame: pd.DataFrame, target: str, notify: Notify) -> tuple[pd.Da
     """The other columns and the target, for the rows that have a target."""
     values = _numbers(frame[target], notify)
     kind = dtype_kind(values.dtype)
-    if kind == TIME:
-        raise TargetError(f"The target column {target!r} is a date. Convert it to a number or a class first.", target)
+    if kind == TIME or isinstance(values.dtype, pd.PeriodDtype) or pd.api.types.is_timedelta64_dtype(values.dtype):
+        what = "duration" if pd.api.types.is_timedelta64_dtype(values.dtype) else "date"
+        raise TargetError(f"The target column {target!r} is a {what}. Convert it to a number or a class first.", target)
     known = values.notna()
     if kind == NUMBER:
         known &= np.isfinite(values.astype(float).fillna(0.0))
@@ -48,7 +50,7 @@ def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
     known = values.dropna()
     if dtype_kind(values.dtype) != TEXT or isinstance(values.dtype, pd.CategoricalDtype) or not len(known):
         return values
-    codes, distinct = pd.factorize(values)  # because converting 500,000 texts takes a second
+    codes, distinct = factorized(values)  # because converting 500,000 texts takes a second
     texts = pd.Series(np.asarray(distinct), dtype=object)
     read = np.append(as_numbers(texts), np.nan)[codes]  # the code of a missing value is -1
     numbers = pd.Series(read, index=values.index, name=values.name)
@@ -63,12 +65,16 @@ def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
 
 
 def _plain(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Whole numbers as integers, even if missing values made them floats; text as objects."""
+    """Whole numbers as integers, even if missing values made them floats; anything but numbers and flags as text."""
+    if values.dtype == object:  # flags, if those that are missing made them objects
+        values = values.infer_objects()
     kind = dtype_kind(values.dtype)
     if kind == NUMBER:
         whole = (values == values.round()).all() and (values.abs() < 2**53).all()
         return values.astype("int64" if whole else "float64")
-    return values.astype(object if kind == TEXT else bool)
+    if kind == FLAG:
+        return values.astype(bool)
+    return pd.Series(words_of(values), index=values.index, name=values.name, dtype=object)
 
 
 def check_target(target: pd.Series[Any], task: str) -> None:
@@ -110,6 +116,8 @@ def held_out(
     if split.kind != RANDOM:
         chosen = latest_rows(keys, n) if split.kind == BY_TIME else some_groups(keys, n, seed)
         known = task == REGRESSION or target.isin(target[~chosen].unique()).to_numpy()
+        if split.kind == BY_GROUP:  # a group with a class of its own is trained on as a whole
+            known = ~np.isin(keys, keys[chosen & ~known])
         return chosen & known
     if task == REGRESSION:
         chosen[train_test_split(rows, test_size=n, random_state=seed)[1]] = True

@@ -210,6 +210,21 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path):
     assert again.pulls_["reward"].tolist()[:before] == straight.pulls_["reward"].tolist()[:before]
 
 
+def test_a_storage_with_leaks_excluded_is_not_resumed_without_excluding_them(tmp_path):
+    table, classes = pd.DataFrame({"row": range(90), "x": np.arange(90) % 7}), np.repeat(["a", "b"], 45)
+    storage = str(tmp_path / "fit.db")
+    with pytest.warns(ma.ManyarmsWarning, match="Excluded the column 'row'"):
+        quick(storage=storage).fit(table, classes)
+    with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(columns\)"):
+        quick(storage=storage, exclude_leaks=False).fit(table, classes)
+
+
+def test_both_classes_are_in_each_fold_even_if_one_has_few_rows():
+    table = pd.DataFrame({"x": np.r_[np.arange(57.0), 90, 91, 92]})
+    model = quick(cv="auto", scoring="roc_auc").fit(table, np.repeat(["common", "rare"], [57, 3]))
+    assert len(model.members_[0].models) == 3 and model.best_score_ > 0.9
+
+
 def pulls_in(storage):
     try:
         with ma.load_study(storage, "auto") as study:
@@ -226,6 +241,8 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
         quick(storage=storage).fit(X.iloc[1:], y.iloc[1:])
     with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(scoring\)"):
         quick(storage=storage, scoring="f1_macro").fit(X, y)
+    with pytest.raises(ma.StudyMismatch, match=r"was started with different settings \(cv\)"):
+        quick(storage=storage, cv=4).fit(X, y)
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 
 

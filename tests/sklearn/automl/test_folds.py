@@ -50,3 +50,10 @@ def test_groups_are_never_divided_between_training_and_validation():
         group_folds("auto", None, groups, 151, 0)
     with pytest.raises(ValueError, match="at least two different values"):
         group_folds("auto", None, np.zeros(150), 150, 0)
+
+
+def test_missing_groups_are_a_group_and_groups_may_be_a_column():
+    groups = np.where(np.arange(60) < 30, np.nan, 1.0)
+    for values in (groups, groups[:, None]):
+        (train, test), *_ = group_folds(2, None, values, 60, seed=0)
+        assert np.isnan(groups[train]).all() != np.isnan(groups[test]).all()

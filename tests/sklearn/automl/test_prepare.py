@@ -122,3 +122,12 @@ def test_only_the_beginning_of_a_very_long_text_counts():
     long = pd.DataFrame({"text": [f"word{i} and more {'x' * 50_000}" for i in range(30)], "n": range(30)})
     assert max(map(len, texts_of(long["text"]))) == 10_000
     assert Prepare(random_state=0).fit_transform(long).shape[0] == 30
+
+
+def test_a_single_date_is_read_in_the_order_of_day_and_month_that_was_learned():
+    days = pd.date_range("2024-01-01", periods=100)
+    prepare = Prepare().fit(pd.DataFrame({"day": days.strftime("%d/%m/%Y")}))
+    found = prepare.transform(pd.DataFrame({"day": ["05/03/2024"]}))
+    np.testing.assert_array_equal(
+        found, Prepare().fit(pd.DataFrame({"day": days})).transform(pd.DataFrame({"day": days[64:65]}))
+    )

@@ -28,6 +28,8 @@ def test_labels_that_cannot_be_sorted_are_treated_as_text():
         (number_target, [1.0, np.nan], "y is missing in 1 of 2 rows"),
         (number_target, [1.0, np.inf], "y must be finite, got 1 infinite values in 2 rows"),
         (number_target, [2.0, 2.0], "y must not be constant, got 2.0 in all 2 rows"),
+        (number_target, [1e300, -1e300], "values of y are too large: their variance is inf"),
+        (number_target, [1e-300, -1e-300], "values of y are too small: their variance is 0.0"),
         (number_target, ["1", "two"], "y must be numbers for a regression, got .*'two'.*. Is it a classification"),
     ],
 )

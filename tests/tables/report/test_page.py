@@ -161,6 +161,18 @@ def test_a_hint_says_when_accuracy_misleads():
     assert 'class="hint"' not in report_page(two_classes(500, 0.5))
 
 
+def test_the_hint_on_accuracy_names_scores_that_fit_any_classes():
+    assert "search to balanced_accuracy or roc_auc." in shown_by(report_page(two_classes(500, 0.03)))
+
+
+def test_the_leaderboard_has_no_deviation_over_a_single_validation_set():
+    board = findings().leaderboard
+    assert ">std</th>" in report_page(findings())
+    page = report_page(findings(leaderboard=board.assign(std=0.0)))
+    assert ">std</th>" not in page and "deviation over the folds" not in page
+    assert ">nan<" not in report_page(findings(leaderboard=board.assign(std=[float("nan"), 0.1])))
+
+
 def test_two_classes_have_curves_and_thresholds():
     page = report_page(two_classes(500, 0.3))
     assert {"chart-roc", "chart-precision-recall", "chart-calibration", "chart-threshold"} <= set(Parts(page).ids)

@@ -30,6 +30,7 @@ from ..training.time_limit import Clock, Deadline, TimeLimit
 from ..training.training import Training, is_builtin
 from .candidates import BOOSTING_FACTOR, make_candidates
 from .constant import Baseline, constant_baseline, constant_member
+from .conversions import words_of
 from .ensemble import Member, class_scores
 from .folds import count_folds, given_folds, make_folds
 from .plan import Columns, Plan, Size, needs_process, plan_of, retrain_seconds, width
@@ -87,7 +88,7 @@ class AutoStudy:
         self._lengths: list[float] = []  # durations of the most recent pulls
         self._open = contextlib.ExitStack()
         try:
-            self.study = self._study(fingerprint(data.table, data.target.values, data.weights, self._given))
+            self.study = self._study(self._fingerprint())
             self.data = self._sample(data)
             self.training = self._training(self.data)
         except BaseException:
@@ -110,16 +111,29 @@ class AutoStudy:
     def _plan(self) -> Plan:
         """The plan of the stored study or, for a new study, a plan that fits the table and the time."""
         if (stored := self._stored_plan()) is not None:
+            if isinstance(self.settings.cv, (int, np.integer)) and self.settings.cv != stored.folds:
+                raise self._mismatch("cv")
             return stored
         if self._given is not None:
             return Plan(len(self._given), len(self.all_data))
         folds = count_folds(self.settings.cv, len(self.all_data))
+        if self.settings.cv == "auto" and self.target.n_classes == 2:  # both classes in each fold, which ROC AUC needs
+            folds = min(folds, max(2, int(np.bincount(self.target.values).min())))
         if self.quick_model is None or self.settings.seconds is None:
             return Plan(folds, len(self.all_data))
         size = Size(len(self.all_data), self.columns.width, self.target.n_classes)
         return plan_of(
             size, folds, self.settings.seconds, self.quick_model.seconds_per_row, may_change=self.settings.cv == "auto"
         )
+
+    def _fingerprint(self) -> str:
+        """The fingerprint of the data. Values that cannot be hashed, such as lists, count as text."""
+        data = self.all_data
+        rest = data.target.values, data.weights, self._given
+        try:
+            return fingerprint(data.table, *rest)
+        except (TypeError, NotImplementedError):
+            return fingerprint(data.table.apply(words_of), *rest)
 
     def _stored_plan(self) -> Plan | None:
         """The plan of a study that is resumed; None for a new study."""
@@ -142,6 +156,7 @@ class AutoStudy:
         }
         settings = self.settings
         origin = {"data": data, "metric": str(settings.scoring), "folds": self.plan.folds, "rows": self.plan.rows}
+        origin["columns"] = fingerprint(self.columns.kinds)
         study = Study(
             Cascade(children, ExtremeUCB(gamma=_GREED), budget=settings.steps, seed=settings.seed),
             storage=settings.storage,
@@ -152,12 +167,14 @@ class AutoStudy:
         self._open.callback(study.close)
         for what, value in (study.header.get("origin") or {}).items():
             if origin.get(what) != value:
-                setting = "scoring" if what == "metric" else what
-                raise StudyMismatch(
-                    f"Study {study.name!r} was started with different settings ({setting}). Use another storage or name.",
-                    setting=setting,
-                )
+                raise self._mismatch("scoring" if what == "metric" else what)
         return study
+
+    def _mismatch(self, setting: str) -> StudyMismatch:
+        return StudyMismatch(
+            f"Study {self.settings.name!r} was started with different settings ({setting}). Use another storage or name.",
+            setting=setting,
+        )
 
     def _sample(self, data: Data) -> Data:
         """The rows that the search uses. They include every class."""

@@ -15,14 +15,15 @@ from .number_formats import written_numbers
 MISSING = "(missing)"
 """The category of a missing value."""
 
-HUGE = 1e15
-"""Larger numbers are clipped, so that their squares stay finite."""
+HUGE = 1e19
+"""Larger numbers are clipped, so that their squares stay finite in single precision. Times in nanoseconds are smaller."""
 
 _LONGEST_WORD, _LONGEST_TEXT = 1_000, 10_000  # characters that are used
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _NUMBER = re.compile(r"\d+")
 _MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
 _SHORT_DATE = re.compile(r"\s*\d{1,2}([/.-])\d{1,2}\1\d{2}(?!\d)")
+_DAY_AND_MONTH = re.compile(r"\s*(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d{2})(?!\d)")
 _COMPACT_DATE = re.compile(r"\s*[12]\d{3}[01]\d[0-3]\dT\d{4}")
 
 
@@ -35,7 +36,7 @@ def numbers(values: pd.Series) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):  # lists, or integers too large for a float
         result = np.array([_number(value) for value in values], dtype=float)
     if not pd.api.types.is_numeric_dtype(values.dtype) and (rest := np.isnan(result) & values.notna().to_numpy()).any():
-        places, distinct = _factorized(values[rest])
+        places, distinct = factorized(values[rest])
         result[rest] = written_numbers(_text(value) for value in distinct)[places]
     return np.where(np.isfinite(result), np.clip(result, -HUGE, HUGE), np.nan)
 
@@ -75,40 +76,59 @@ def looks_like_date(text: str) -> bool:
     return _YEAR.search(text) is not None and (len(_NUMBER.findall(text)) > 1 or _MONTH.search(text) is not None)
 
 
-def dates(values: pd.Series) -> pd.Series:
-    """The values as times in UTC, rounded to seconds and without a time zone; missing if they are not dates.
+def is_day_first(values: pd.Series) -> bool:
+    """Whether dates as text have the day before the month. Without a day above 12 to tell, the month is first.
+
+    >>> is_day_first(pd.Series(["03/02/2024", "25/02/2024"])), is_day_first(pd.Series(["03/02/2024", "04/30/2024"]))
+    (True, False)
+    """
+    if pd.api.types.is_datetime64_any_dtype(values.dtype) or pd.api.types.is_timedelta64_dtype(values.dtype):
+        return False
+    found = [match for value in factorized(values)[1] if (match := _DAY_AND_MONTH.match(_text(value))) is not None]
+    return sum(int(match[1]) > 12 for match in found) > sum(int(match[3]) > 12 for match in found)
+
+
+def dates(values: pd.Series, day_first: bool | None = None) -> pd.Series:
+    """The values as times in UTC, rounded to microseconds and without a time zone; missing if they are not dates.
 
     A duration becomes the time that long after the start of 1970.
+
+    Args:
+        values: Times, durations or text.
+        day_first: Whether text has the day before the month; None to decide by these values.
     """
     if pd.api.types.is_timedelta64_dtype(values.dtype):
-        return pd.Series(np.datetime64(0, "s") + values.to_numpy("timedelta64[s]"), index=values.index)
+        return pd.Series(np.datetime64(0, "us") + values.to_numpy("timedelta64[us]"), index=values.index)
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return _to_the_second(values)
-    places, distinct = _factorized(values)
-    times = _to_the_second(_parsed(pd.Series([_text(value) for value in distinct], dtype=object)))
+        return _without_zone(values)
+    places, distinct = factorized(values)
+    day_first = is_day_first(values) if day_first is None else day_first
+    times = _without_zone(_parsed(pd.Series([_text(value) for value in distinct], dtype=object), day_first))
     known = np.append(times.to_numpy(), np.datetime64("NaT"))  # the code of a missing value is -1
     return pd.Series(known[places], index=values.index)
 
 
-def _parsed(texts: pd.Series) -> pd.Series:
+def _parsed(texts: pd.Series, day_first: bool) -> pd.Series:
     """Parse texts as times: first all in the same format, which is fast; then the others one by one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about ambiguous days and months
-        times = pd.to_datetime(texts, errors="coerce", utc=True).astype("datetime64[us, UTC]")
+        options: dict[str, Any] = {"errors": "coerce", "utc": True, "dayfirst": day_first}
+        times = pd.to_datetime(texts, **options).astype("datetime64[us, UTC]")
         rest = times.isna() & texts.str.contains(r"\d", regex=True)
         if rest.any():
-            times[rest] = pd.to_datetime(texts[rest], errors="coerce", utc=True, format="mixed").astype("datetime64[us, UTC]")
+            times[rest] = pd.to_datetime(texts[rest], format="mixed", **options).astype("datetime64[us, UTC]")
     return times
 
 
-def _to_the_second(times: pd.Series) -> pd.Series:
-    naive = times.dt.tz_convert("UTC").dt.tz_localize(None) if times.dt.tz is not None else times
-    return naive.astype("datetime64[s]")
+def _without_zone(times: pd.Series) -> pd.Series:
+    zone = getattr(getattr(times.dtype, "pyarrow_dtype", times.dtype), "tz", None)  # an Arrow date has none
+    naive = times if zone is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
+    return naive.astype("datetime64[us]")
 
 
-def date_parts(values: pd.Series) -> NDArray[np.float64]:
-    """The time in days, and its year, month, day, weekday and hour; NaN if missing."""
-    times = dates(values)
+def date_parts(values: pd.Series, day_first: bool | None = None) -> NDArray[np.float64]:
+    """The time in days, and its year, month, day, weekday and hour; NaN if missing. For the arguments see `dates`."""
+    times = dates(values, day_first)
     missing = times.isna().to_numpy()
     days = np.where(missing, np.nan, times.to_numpy("datetime64[s]").astype(np.int64) / 86_400)
     parts = [times.dt.year, times.dt.month, times.dt.day, times.dt.day_of_week, times.dt.hour]
@@ -117,15 +137,15 @@ def date_parts(values: pd.Series) -> NDArray[np.float64]:
 
 def words_of(values: pd.Series) -> NDArray[Any]:
     """Categories as text: 1, 1.0 and "1" are the same, and missing is a category."""
-    places, distinct = _factorized(values)
+    places, distinct = factorized(values)
     return np.array([*map(_word, distinct), MISSING], dtype=object)[places]  # the code of a missing value is -1
 
 
-def _factorized(values: pd.Series) -> tuple[NDArray[np.int64], Any]:
+def factorized(values: pd.Series) -> tuple[NDArray[np.int64], Any]:
     """The code of each value and the distinct values. Values that cannot be hashed are converted to text."""
     try:
         return pd.factorize(values)
-    except TypeError:  # for example, lists
+    except (TypeError, NotImplementedError):  # for example, lists
         return pd.factorize(
             pd.Series([None if gone else _text(value) for value, gone in zip(values, values.isna(), strict=True)])
         )

@@ -17,6 +17,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
+from sklearn.utils.validation import column_or_1d
 
 from ... import checks
 
@@ -57,7 +58,7 @@ def group_folds(cv: Any, labels: Rows | None, groups: Any, n: int, seed: int) ->
         n: Number of rows.
         seed: Random seed.
     """
-    groups = pd.factorize(np.asarray(groups))[0]
+    groups = pd.factorize(column_or_1d(groups), use_na_sentinel=False)[0]  # missing groups are a group
     if len(groups) != n:
         raise ValueError(f"groups must have one value per row, got {len(groups)} for {n} rows")
     if (several := int(groups.max()) + 1) < 2:

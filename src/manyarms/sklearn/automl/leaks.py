@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from .column_kinds import DATE, FEW, NOTHING, TEXT
-from .conversions import numbers, words_of
+from .conversions import factorized, numbers, words_of
 from .targets import Target
 
 _ENOUGH_ROWS = 50  # with fewer rows, consecutive numbers may be a coincidence
@@ -52,7 +52,7 @@ def _identifies(values: pd.Series[Any], name: str) -> str | None:
     """How a column identifies rows, as a verb phrase; None if it does not."""
     if numbers_rows(values):
         return "numbers the rows"
-    if looks_like_id_name(name) and values.nunique() > FEW:
+    if looks_like_id_name(name) and len(factorized(values)[1]) > FEW:
         return "looks like an identifier"
     return None
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransfo
 from sklearn.utils.validation import check_is_fitted
 
 from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of, topics_per_text
-from .conversions import date_parts, number_matrix, texts_of, words_of
+from .conversions import HUGE, date_parts, is_day_first, number_matrix, texts_of, words_of
 
 _TERMS = 5_000  # size of the vocabulary of a text
 _TEXTS = 20_000  # rows from which topics are learned
@@ -214,7 +214,7 @@ def target_type_of(y: Any) -> str:
 
 def _finite(rows: Any) -> NDArray[np.float64]:
     rows = np.asarray(rows, dtype=np.float64)
-    return np.asarray(np.clip(rows, -1e15, 1e15))  # so that squares stay finite; NaN stays NaN
+    return np.asarray(np.clip(rows, -HUGE, HUGE))  # NaN stays NaN
 
 
 class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -224,7 +224,7 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.kind = kind
 
     def fit(self, X: Any, y: Any = None) -> _Reader:
-        self.fitted_ = True
+        self.day_first_ = [is_day_first(X[column]) for column in X] if self.kind == DATE else []
         return self
 
     def transform(self, X: Any) -> Any:
@@ -232,8 +232,9 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return texts_of(X)
         if self.kind == NUMBER:
             return number_matrix(X)
-        read: Any = {DATE: date_parts, CATEGORY: words_of}[self.kind]
-        return np.column_stack([read(X[column]) for column in X])
+        if self.kind == DATE:
+            return np.column_stack([date_parts(X[column], first) for column, first in zip(X, self.day_first_, strict=True)])
+        return np.column_stack([words_of(X[column]) for column in X])
 
     def get_feature_names_out(self, names: Any = None) -> NDArray[Any]:
         parts = ("", " year", " month", " day", " weekday", " hour") if self.kind == DATE else ("",)

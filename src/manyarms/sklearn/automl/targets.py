@@ -83,6 +83,11 @@ def number_target(y: Any) -> Target:
         raise ValueError(f"y must be finite, got {(~np.isfinite(values)).sum()} infinite values in {len(values)} rows")
     if len(np.unique(values)) == 1:
         raise ValueError(f"y must not be constant, got {values[0]} in all {len(values)} rows")
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        variance = float(np.var(values))
+    if not 0 < variance < np.inf:
+        size = "large" if variance else "small"
+        raise ValueError(f"The values of y are too {size}: their variance is {variance} in floating point. Scale them first.")
     return Target(values)
 
 

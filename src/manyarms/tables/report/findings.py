@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ...sklearn.automl.column_kinds import NOTHING
+from ...sklearn.automl.conversions import factorized
 from ..saved import Facts
 
 _MOST_COLUMNS = 200  # columns with statistics: as many as the page shows
@@ -69,7 +70,7 @@ def columns_frame(rows: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
             "type": [str(dtype) for dtype in rows.dtypes],
             "kind": list(kinds),
             f"missing{among}": [f"{share:.0%}" if share else "" for share in first.isna().mean()] + rest,
-            f"distinct{among}": [f"{number:,}" for number in first.nunique()] + rest,
+            f"distinct{among}": [f"{len(factorized(first.iloc[:, place])[1]):,}" for place in range(first.shape[1])] + rest,
             "treatment": [_TREATMENT.get(kind, "") for kind in kinds],
         }
     )
@@ -90,10 +91,7 @@ def _nothing_in(values: pd.Series[Any]) -> str:
     known = values.dropna()
     if not len(known):
         return "empty"
-    try:
-        distinct = known.nunique()
-    except TypeError:  # for example, lists
-        distinct = known.astype(str).nunique()
+    distinct = len(factorized(known)[1])
     if distinct == 1:
         return "constant"
     return "different in every row, so it only identifies the rows" if distinct == len(known) else "without finite values"

@@ -12,7 +12,7 @@ from ...sklearn.automl.wording import counted
 from . import charts, curves
 from .findings import Findings
 from .metrics import ClassPredictions, Metric, accuracy_hint, class_metrics, number_metrics, per_class, share_interval
-from .wording import drawn, figures, score_text
+from .wording import drawn, figures, number, score_text
 
 _FEW_ROWS = 100  # with fewer held-out rows, scores are uncertain
 _MOST_CLASSES = 30  # in the table of classes
@@ -163,7 +163,7 @@ def _regression(findings: Findings, held_out: pd.DataFrame) -> Iterator[tuple[st
         (
             "errors",
             "Distribution of the residuals",
-            f"Half of the residuals are between {low:.4g} and {high:.4g}. The most extreme 1% are cut off.",
+            f"Half of the residuals are between {number(low)} and {number(high)}. The most extreme 1% are cut off.",
             charts.residual_histogram(held_out),
         ),
     ]

@@ -189,10 +189,11 @@ def accuracy_hint(classes: Sequence[str], frequencies: Floats, scoring: str) -> 
     if scoring != "accuracy" or frequencies[largest] < _IMBALANCED:
         return None
     share = f"{frequencies[largest]:.0%}" if frequencies[largest] < 0.995 else f"{frequencies[largest]:.1%}"
+    others = "balanced_accuracy or roc_auc" if len(classes) == 2 else "balanced_accuracy or f1_macro"
     return (
         f"Accuracy is misleading here: {share} of the rows are {classes[largest]!r}, so always predicting {classes[largest]!r} "
         f"is right {share} of the time. Judge the model by balanced accuracy, recall and precision, and set the scoring of the "
-        "search to balanced_accuracy, average_precision or roc_auc."
+        f"search to {others}."
     )
 
 

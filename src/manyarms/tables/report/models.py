@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...html.parts import paragraph, table
@@ -55,14 +56,18 @@ def leaderboard(findings: Findings) -> str:
     """The best models that were tried."""
     board = findings.leaderboard
     shown = board.head(_TOP)
-    heads = [
-        name for name in ("rank", "family", "score", "std", "steps", "seconds", "weight", "arm", "config") if name in board
-    ]
+    several = "std" in board and board["std"].ne(0).any()  # with a single validation set, there is nothing to compare
+    names = ("rank", "family", "score", "std", "steps", "seconds", "weight", "arm", "config")
+    heads = [name for name in names if name in board and (several or name != "std")]
     rows = [[_cell(name, row[name], row) for name in heads] for _, row in shown.iterrows()]
     more = paragraph(f"{len(board) - len(shown):,} more are in leaderboard.csv.") if len(board) > len(shown) else ""
     baseline = findings.facts.scores.get("baseline")
     caption = paragraph(
-        "Scores on the validation rows, and their standard deviation over the folds."
+        (
+            "Scores on the validation rows, and their standard deviation over the folds."
+            if several
+            else "Scores on the validation rows."
+        )
         + ("" if baseline is None else f" The baseline, a constant prediction, reaches {score_text(baseline)}.")
     )
     numeric = [place for place, name in enumerate(heads) if name not in ("family", "config")]
@@ -81,7 +86,7 @@ def _cell(name: str, value: Any, row: Any) -> str:
     if name == "score":
         return score_text(value)
     if name == "std":
-        return f"{value:.2g}"
+        return "–" if np.isnan(value) else f"{value:.2g}"
     return f"{value:.1f}" if name == "seconds" else number(value)
 
 
