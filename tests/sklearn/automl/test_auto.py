@@ -168,6 +168,13 @@ def test_limits_that_no_model_meets_give_the_smallest_model_and_a_note():
     assert len(model.members_) == 1
 
 
+def test_a_better_model_beyond_the_limits_is_noted():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    with pytest.warns(ma.ManyarmsWarning, match="A better model exceeds max_predict_ms or max_model_mb: it scores 0"):
+        model = quick(families=["forest", "linear"], max_model_mb=0.02).fit(X, X[:, 0] * X[:, 1] + X[:, 0] > 0)
+    assert {member.family for member in model.members_} == {"linear"}
+
+
 def test_the_requested_score_decides_which_models_form_the_ensemble():
     X, y = load_breast_cancer(return_X_y=True)
     model = quick(budget=12, families=["linear", "tree", "naive_bayes"]).fit(X, y)

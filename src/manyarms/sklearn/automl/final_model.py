@@ -50,6 +50,7 @@ class FinalModel:
         members: The models of the ensemble, by decreasing weight.
         score: The score of the ensemble on the validation rows.
         exceeds_limits: Whether every arm exceeds the limits of the settings.
+        best_beyond_limits: The score of the best arm if it exceeds these limits and is better than the ensemble.
         rejected_score: The score of the best arm if the constant baseline is used instead; None otherwise.
     """
 
@@ -57,6 +58,7 @@ class FinalModel:
         self._search = search
         self.rejected_score: float | None = None
         self.exceeds_limits = False
+        self.best_beyond_limits: float | None = None
         self._reserve = _ENDING * (search.settings.seconds or 0.0)
         self._rows = np.concatenate([test for _, test in search.training.folds])
         self._log_loss = log_loss_weight(len(self._rows))
@@ -84,6 +86,8 @@ class FinalModel:
             weights = ensemble_weights(outputs, self._loss, _ROUNDS, self._is_late, costs, limits)
             weights = pruned(weights, outputs, self._loss, _PRUNED * self._noise(weights, outputs))
         score = self._score(np.tensordot(weights, np.array(outputs), axes=1))
+        if (costs[0] > limits).any() and (best := self._score(outputs[0])) > score:
+            self.best_beyond_limits = best
         if score < self._search.baseline.score:  # ensemble selection does not use the score alone
             return np.eye(len(outputs))[first], self._score(outputs[first])
         return weights, score

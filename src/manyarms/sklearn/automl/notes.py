@@ -34,6 +34,11 @@ def notes_on(search: AutoStudy, final: FinalModel, columns: Sequence[str]) -> li
         notes.append(
             "Every model exceeds max_predict_ms or max_model_mb, so the one that exceeds them least is used. Set higher limits."
         )
+    elif final.best_beyond_limits is not None:
+        notes.append(
+            "A better model exceeds max_predict_ms or max_model_mb: it scores "
+            f"{final.best_beyond_limits:.4g} on the validation rows, and the model that is used {final.score:.4g}."
+        )
     if search.plan.rows < len(search.all_data):
         notes.append(f"The search used {search.plan.rows:,} of {len(search.all_data):,} rows, because the time was short.")
     if search.columns.sparse and (left_out := dense_only(search.settings.families, search.target.n_classes)):
