@@ -23,6 +23,7 @@ from .kit.settings import remember_settings
 from .surrogate import rules
 from .surrogate.arm_scores import ArmScores
 from .surrogate.candidates import CandidateGenerator, Option
+from .surrogate.gaussian_process import ScoredArms
 from .surrogate.learning_curve import slice_stops
 
 
@@ -222,10 +223,8 @@ class AdaptiveMutantUCB:
             return self._random_arm() if parent is None else self._random_mutant(parent)
         scores = self._scores
         pending = rules.pending_arms(self.ledger.in_flight, scores.counts.slices.all)
-        options = self._generator.most_promising(
-            self.ledger, scores, parent, arms, scores.predict(arms), scores.median, scores.spread, pending, rules.DEVIATIONS
-        )
-        return self._first_unseen(options)
+        known = ScoredArms(arms, scores.predict(arms), scores.median, scores.spread, pending)
+        return self._first_unseen(self._generator.most_promising(self.ledger, scores, parent, known, rules.DEVIATIONS))
 
     def _arm_chosen_by_complete_ones(self) -> Arm:
         """An arm without a parent, chosen using only the best rewards of the complete arms."""
@@ -233,11 +232,9 @@ class AdaptiveMutantUCB:
             return self._random_arm()
         bests = self._scores.counts.bests.all[arms]
         median = float(np.median(bests))
-        spread = float(bests.max()) - median
         pending = sorted(self._to_completion - self.ledger.failed - set(arms.tolist()))
-        options = self._generator.most_promising(
-            self.ledger, self._scores, None, arms, bests, median, spread, pending, rules.COMPLETION_DEVIATIONS
-        )
+        known = ScoredArms(arms, bests, median, float(bests.max()) - median, pending)
+        options = self._generator.most_promising(self.ledger, self._scores, None, known, rules.COMPLETION_DEVIATIONS)
         return self._first_unseen(options)
 
     def _random_arm(self) -> Arm:

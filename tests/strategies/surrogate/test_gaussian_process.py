@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from manyarms.strategies.surrogate.gaussian_process import GaussianProcess, kernel, likelihood, predictions
+from manyarms.strategies.surrogate.gaussian_process import GaussianProcess, ScoredArms, kernel, likelihood, predictions
 
 
 def with_arms(points):
@@ -18,7 +18,8 @@ def with_arms(points):
 def bounds(made, candidates, scores, arms=None, slices=None, median=0.0, spread=1.0):
     arms = np.arange(len(scores)) if arms is None else np.array(arms)
     slices = np.full(len(arms), 10) if slices is None else np.array(slices)
-    return made.upper_confidence_bounds(np.array(candidates), arms, np.array(scores, dtype=float), slices, median, spread)
+    known = ScoredArms(arms, np.array(scores, dtype=float), median, spread)
+    return made.upper_confidence_bounds(np.array(candidates), known, slices)
 
 
 def sines(n, dimension=3, seed=0):
@@ -161,7 +162,7 @@ def test_a_space_of_no_dimensions_is_one_place():
     made = GaussianProcess(0)
     for _ in range(100):
         made.add(np.zeros(0))
-    found = made.upper_confidence_bounds(np.zeros((3, 0)), np.arange(100), np.linspace(0, 1, 100), np.ones(100), 0.0, 1.0)
+    found = bounds(made, np.zeros((3, 0)), np.linspace(0, 1, 100), slices=np.ones(100))
     assert np.isfinite(found).all() and np.ptp(found) < 1e-9
 
 
@@ -193,8 +194,6 @@ def test_a_result_to_come_counts_as_predicted_so_it_changes_what_is_uncertain_an
 def test_a_candidate_next_to_a_pending_arm_is_less_promising():
     made = with_arms([[0.1], [0.5], [0.9], [0.7]])
     candidates, scores = [[0.7], [0.3]], [0.0, 1.0, 0.0]
-    alone, awaited = (
-        made.upper_confidence_bounds(np.array(candidates), np.arange(3), np.array(scores), np.full(3, 10), 0.0, 1.0, pending)
-        for pending in ((), (3,))
-    )
+    known = [ScoredArms(np.arange(3), np.array(scores), 0.0, 1.0, pending) for pending in ((), (3,))]
+    alone, awaited = (made.upper_confidence_bounds(np.array(candidates), one, np.full(3, 10)) for one in known)
     assert alone[0] == pytest.approx(alone[1]) and awaited[0] < awaited[1] <= alone[1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..kit.beliefs import Predictions
 from ..kit.ledger import Ledger
 from . import rules
 from .arm_scores import ArmScores
-from .gaussian_process import GaussianProcess, best_and_newest
+from .gaussian_process import GaussianProcess, ScoredArms, best_and_newest
 
 Array = NDArray[Any]
 Option = tuple[Any, tuple[int, ...]]
@@ -55,37 +55,26 @@ class CandidateGenerator:
         self.process.add(self._encode(config))
 
     def most_promising(
-        self,
-        ledger: Ledger,
-        known: ArmScores,
-        parent: int | None,
-        arms: Array,
-        scores: Array,
-        median: float,
-        spread: float,
-        pending: Sequence[int],
-        deviations: float,
+        self, ledger: Ledger, all_arms: ArmScores, parent: int | None, known: ScoredArms, deviations: float
     ) -> Iterator[Option]:
         """Candidates for a new arm, in the order in which to try them.
 
         Args:
             ledger: The arms of the search, and the random generator.
-            known: The counts of all arms.
+            all_arms: The counts and times of all arms.
             parent: Number of the arm to mutate. With None, the best arm is mutated, and half of the candidates are random
                 configs.
-            arms, scores: Numbers of the arms to predict from, and their scores.
-            median, spread: The median of these scores, and the best of them minus the median.
-            pending: Numbers of the arms that will have a score once the pulls in flight end.
+            known: The arms to predict from, without failed ones, which are added.
             deviations: Standard deviations that are added to each prediction.
         """
-        near = int(arms[scores.argmax()]) if parent is None else parent
-        candidates = self.candidates(ledger, near, parent is None, arms, scores)
-        arms, scores = rules.add_failed_arms(arms, scores, ledger.failed, known.lowest())
-        slices = np.maximum(known.counts.slices.all[arms], 1)
-        known_arms = arms, scores, slices, median, spread
-        bounds = self.process.upper_confidence_bounds(candidates.points, *known_arms, pending, deviations)
-        if known.seconds:
-            bounds = bounds - known.seconds.predicted_penalties(candidates.points, self.process.points)
+        near = int(known.arms[known.scores.argmax()]) if parent is None else parent
+        candidates = self.candidates(ledger, near, parent is None, known.arms, known.scores)
+        arms, scores = rules.add_failed_arms(known.arms, known.scores, ledger.failed, all_arms.lowest())
+        slices = np.maximum(all_arms.counts.slices.all[arms], 1)
+        known = replace(known, arms=arms, scores=scores)
+        bounds = self.process.upper_confidence_bounds(candidates.points, known, slices, deviations)
+        if all_arms.seconds:
+            bounds = bounds - all_arms.seconds.predicted_penalties(candidates.points, self.process.points)
         near_failed = self.near_failed(candidates.points, ledger.failed) if ledger.failed else None
         return map(candidates.option, rules.candidate_order(bounds, near_failed))
 
@@ -98,7 +87,7 @@ class CandidateGenerator:
         chosen = best_and_newest(scores)
         arms, scores, counts = arms[chosen], scores[chosen], known.counts
         slices = counts.slices.all[arms]
-        found = self.process.predict_each_from_the_others(arms, scores, slices, known.median, known.spread)
+        found = self.process.predict_each_from_the_others(ScoredArms(arms, scores, known.median, known.spread), slices)
         complete = np.array([known.is_complete(arm) for arm in arms])
         return Predictions(arms, *found, counts.bests.all[arms], complete)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,24 @@ def predictions(points: Array, awaited: Array, candidates: Array, scores: Array,
     return shared[:, :n] @ whitened, unexplained, variance
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredArms:
+    """The arms from which the scores of candidates are predicted.
+
+    Args:
+        arms: Their numbers.
+        scores: The score of each arm.
+        median, spread: The median score, and the best score minus the median.
+        pending: Numbers of other arms, whose scores are still to come.
+    """
+
+    arms: NDArray[np.int64]
+    scores: Array
+    median: float
+    spread: float
+    pending: Sequence[int] = ()
+
+
 class GaussianProcess:
     """Learns a length scale for each coordinate, and predicts the scores of candidates from the arms so far.
 
@@ -104,8 +123,8 @@ class GaussianProcess:
     >>> process = GaussianProcess(dimension=1)
     >>> for x in (0.1, 0.3, 0.5):
     ...     process.add(np.array([x]))
-    >>> arms, scores, candidates = np.arange(3), np.array([0.2, 0.8, 0.5]), np.array([[0.1], [0.3], [0.9]])
-    >>> process.upper_confidence_bounds(candidates, arms, scores, slices=np.full(3, 10), median=0.5, spread=0.3).round(1)
+    >>> known = ScoredArms(np.arange(3), np.array([0.2, 0.8, 0.5]), median=0.5, spread=0.3)
+    >>> process.upper_confidence_bounds(np.array([[0.1], [0.3], [0.9]]), known, slices=np.full(3, 10)).round(1)
     array([-0.5,  1.1,  1. ])
     """
 
@@ -124,59 +143,44 @@ class GaussianProcess:
         self.points[self.count] = point
         self.count += 1
 
-    def upper_confidence_bounds(
-        self,
-        candidates: Array,
-        arms: Array,
-        scores: Array,
-        slices: Array,
-        median: float,
-        spread: float,
-        pending: Sequence[int] = (),
-        deviations: float = 1.0,
-    ) -> Array:
+    def upper_confidence_bounds(self, candidates: Array, known: ScoredArms, slices: Array, deviations: float = 1.0) -> Array:
         """Upper confidence bound of each candidate: the predicted score plus standard deviations.
 
         The bounds are in units of the spread, above the median.
 
         Args:
             candidates: The points of the candidates.
-            arms: Numbers of the arms to predict from.
-            scores: The score of each of these arms.
+            known: The arms to predict from.
             slices: Number of slices that each of these arms was trained for. The score of an arm trained longer is less noisy.
-            median, spread: The median of the scores, and the best score minus the median.
-            pending: Numbers of the arms whose first rewards are still to come.
             deviations: Standard deviations that are added to each prediction.
         """
-        chosen = best_and_newest(scores)
-        points = self.points[arms[chosen]]
-        heights, noise = _heights(scores[chosen], median, spread), _relative_noise(slices[chosen])
+        chosen = best_and_newest(known.scores)
+        points = self.points[known.arms[chosen]]
+        heights, noise = _heights(known.scores[chosen], known.median, known.spread), _relative_noise(slices[chosen])
         if len(chosen) >= _MIN_ARMS_TO_LEARN and self.count >= self._learned * _RELEARN_FACTOR:
             self._learned = self.count
             self._learn(points, heights, noise)
-        awaited = self.points[np.array(pending[-_MAX_PENDING:], dtype=np.int64)]
+        awaited = self.points[np.array(known.pending[-_MAX_PENDING:], dtype=np.int64)]
         noise = np.concatenate([noise, _relative_noise(np.ones(len(awaited)))])
         points, awaited, candidates = (group / self._lengths for group in (points, awaited, candidates))
         means, unexplained, variance = predictions(points, awaited, candidates, heights, self._noise * noise)
         return np.asarray(means + deviations * np.sqrt(variance * unexplained))
 
-    def predict_each_from_the_others(
-        self, arms: Array, scores: Array, slices: Array, median: float, spread: float
-    ) -> tuple[Array, Array]:
+    def predict_each_from_the_others(self, known: ScoredArms, slices: Array) -> tuple[Array, Array]:
         """The score predicted for each arm from the other arms, and the standard deviation of each prediction.
 
         Args:
-            arms, scores, slices, median, spread: As in `upper_confidence_bounds`, but few arms, all of which are used.
+            known, slices: As in `upper_confidence_bounds`, but few arms, all of which are used.
         """
-        points = self.points[arms] / self._lengths
-        heights = _heights(scores, median, spread)
+        points = self.points[known.arms] / self._lengths
+        heights = _heights(known.scores, known.median, known.spread)
         whiten = whitening(kernel(points, points), self._noise * _relative_noise(slices))
         precision = whiten.T @ whiten
         unexplained = 1.0 / np.diag(precision)  # Rasmussen and Williams, equations 5.10 to 5.12
         whitened = whiten @ heights
         variance = float(whitened @ whitened) / len(whitened)
         means = heights - unexplained * (precision @ heights)
-        return median + spread * means, spread * np.sqrt(variance * unexplained)
+        return known.median + known.spread * means, known.spread * np.sqrt(variance * unexplained)
 
     def _learn(self, points: Array, heights: Array, noise: Array) -> None:
         """Take a few steps of gradient ascent on the posterior, in logarithms of the length scales and of the noise."""
