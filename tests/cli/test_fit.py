@@ -318,6 +318,12 @@ def test_if_no_model_can_be_trained_a_constant_one_is_written_with_a_note(fit, m
     assert len(set(manyarms("predict", "things-model", "things.csv").out.splitlines()[1:])) == 1
 
 
+def test_with_a_single_validation_set_the_score_is_called_that(fit, place):
+    make_table(8_000).to_csv(place / "large.csv", index=False)
+    answer = fit(data="large.csv", budget=2)
+    assert re.search(r"^Validation accuracy: 0\.\d{4} ", answer.out, re.MULTILINE) and " std " not in answer.out
+
+
 def test_if_no_model_reaches_the_constant_baseline_a_constant_model_is_written_with_a_note(fit, place, manyarms):
     size = np.repeat(np.random.default_rng(0).normal(size=60), 2)
     pairs = pd.DataFrame({"size": size, "kind": ["a", "b"] * 60})  # two equal rows have different classes

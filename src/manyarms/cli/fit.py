@@ -194,11 +194,12 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     """Print the best models, their scores and what was written."""
     board, model, scoring = fitted.leaderboard, fitted.model, fitted.scoring
     print()
-    print_table([_line(row) for _, row in board.head(_MODELS).iterrows()])
+    print_table([_line(row, model.n_folds_ > 1) for _, row in board.head(_MODELS).iterrows()])
     if len(board) > _MODELS:
         print(f"{len(board) - _MODELS:,} more in leaderboard.csv")
     source, baseline = _source(model.members_), model.baseline_score_
-    print(f"\nCross-validated {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {baseline:.4f})")
+    kind = "Cross-validated" if model.n_folds_ > 1 else "Validation"
+    print(f"\n{kind} {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {baseline:.4f})")
     if fitted.score is not None and fitted.evaluation is not None:
         print(f"Held-out {scoring}: {fitted.score:.4f} ({len(fitted.evaluation.target):,} rows)")
     names = sorted(file.name for file in written)
@@ -216,13 +217,13 @@ def _source(members: Sequence[Any]) -> str:
     return "constant predictions" if members[0].family == CONSTANT else f"one model, {members[0].family}"
 
 
-def _line(row: Any) -> dict[str, Any]:
-    """A row of the leaderboard as it is printed."""
+def _line(row: Any, has_folds: bool) -> dict[str, Any]:
+    """A row of the leaderboard as it is printed. Without folds, there is no deviation over them."""
     return {
         "rank": int(row["rank"]),
         "family": str(row["family"]),
         "score": float(f"{row['score']:.4g}"),
-        "std": float(f"{row['std']:.2g}"),
+        **({"std": float(f"{row['std']:.2g}")} if has_folds else {}),
         "steps": f"{row['steps']}/{row['max_steps']}",
         "seconds": round(float(row["seconds"]), 1),
         "weight": f"{row['weight']:.0%}" if row["weight"] else "",

@@ -68,6 +68,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         members_: The models of the ensemble, with weight, family and arm.
         best_family_, best_config_, best_score_: The best single model.
         ensemble_score_: The score of the ensemble on the validation rows that were used to select it.
+        n_folds_: Number of folds of the cross-validation; 1 means a single validation set.
         baseline_score_: The cross-validated score of a constant baseline. If no model reaches it, the prediction is constant.
         predict_ms_, model_mb_: Time for the ensemble to predict 1,000 prepared rows, in milliseconds, and its size in
             megabytes, as measured during the search.
@@ -134,7 +135,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         self.columns_ = pd.DataFrame({"column": list(names), "kind": kinds})
         with closing(AutoStudy(Data(table, target, sample_weight), kinds, settings)) as search:
             search.run()
-            self.interrupted_ = search.study.interrupted
+            self.interrupted_, self.n_folds_ = search.study.interrupted, search.plan.folds
             final = FinalModel(search)
             self.leaderboard_, self.pulls_ = leaderboard(search, final), pulls_frame(search)
             self.notes_ = leak_notes(self.excluded_)
