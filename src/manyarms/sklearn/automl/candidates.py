@@ -14,6 +14,7 @@ from ..training.resources import EARLY_STOPPING
 from .families import families
 from .family import Family
 from .family_spaces import LIBRARIES
+from .folds import ENOUGH_ROWS
 from .plan import Columns, Plan
 from .scoring import needs_probabilities
 from .targets import Target
@@ -31,8 +32,8 @@ def make_candidates(
 ) -> dict[str, tuple[Family, Candidate]]:
     """The families for a table and how they are trained, by name.
 
-    A step is a full training, on all folds or with a single validation set. In the latter case, boosting comes first, because
-    it is usually best for many rows, and is stopped early.
+    A step is a full training, on all folds or with a single validation set. In the latter case boosting is stopped early, and
+    comes first if there are many rows, for which it is usually the best.
 
     Args:
         names: Names of the families; None for all that fit the table.
@@ -52,7 +53,7 @@ def make_candidates(
     }
     if plan.folds > 1:
         return {name: (f, Candidate(f.estimator, _unsliced(f.resource), 1)) for name, f in usable.items()}
-    first = _FIRST_IF_SPARSE if columns.sparse else _FIRST
+    first = _FIRST_IF_SPARSE if columns.sparse else _FIRST if plan.rows > ENOUGH_ROWS else ()
     ordered = sorted(usable, key=lambda name: first.index(name) if name in first else len(first))
     return {name: _on_one_fold(name, usable[name]) for name in ordered}
 

@@ -23,8 +23,10 @@ from ... import checks
 
 Rows = NDArray[np.int64]
 
+ENOUGH_ROWS = 5_000
+"""With more rows, a single validation set is enough."""
+
 _FOLDS = 5
-_ENOUGH_ROWS = 5_000  # with more, a single validation set is enough
 _HELD_OUT = 0.2
 _LARGE_SHARE, _ENOUGH_HELD_OUT = 0.1, 2_000  # share of the rows of a large table, if it gives this many validation rows
 _MOST_HELD_OUT = 10_000  # rows in a validation set
@@ -39,7 +41,7 @@ def count_folds(cv: int | str, n: int) -> int:
     """
     if cv != "auto":
         return checks.whole("cv", cv, 1)  # type: ignore[arg-type]
-    return _FOLDS if n <= _ENOUGH_ROWS else 1
+    return _FOLDS if n <= ENOUGH_ROWS else 1
 
 
 def given_folds(cv: Any, labels: Rows | None, n: int) -> list[tuple[Rows, Rows]]:
