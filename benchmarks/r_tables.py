@@ -165,7 +165,8 @@ def autogluon(preset: str) -> Callable[..., Callable[[], Any]]:
 
         X, rows = with_categories(train[0], test)
         metric = "accuracy" if classifies else "r2"
-        model = TabularPredictor("target", eval_metric=metric, verbosity=0)
+        problem = None if classifies else "regression"  # otherwise it takes whole numbers for classes
+        model = TabularPredictor("target", problem_type=problem, eval_metric=metric, verbosity=0)
         model.fit(X.assign(target=train[1]), time_limit=seconds, presets=preset, num_cpus=1)
         return lambda: model.predict(rows).to_numpy()
 
