@@ -44,7 +44,7 @@ class AdaptiveMutantUCB:
     8. The leader is trained to completion by 5, 10, 20, 40, ... full trainings, so that there is a complete arm to recommend.
     9. If the budget of the study is a time, an arm whose steps take twice as long must be better by a tenth of the spread.
     10. The arm with the best reward is recommended; for repeated measurements, the fully trained arm with the best mean. In
-        the first six full trainings, a fully trained arm is preferred to one that is slightly better.
+        the first five full trainings, a fully trained arm is preferred to one that is slightly better.
 
     Args:
         space: Search space.

@@ -138,7 +138,7 @@ def test_a_complete_arm_is_preferred_if_it_is_worse_by_no_more_than_the_margin()
 
 
 def test_the_margin_applies_early_and_is_in_spreads():
-    assert [rules.unfinished_margin(spent, 10, spread=2.0) for spent in (0, 60, 61)] == [0.6, 0.6, 0.0]
+    assert [rules.unfinished_margin(spent, 10, spread=2.0) for spent in (0, 50, 51)] == [0.6, 0.6, 0.0]
 
 
 def test_at_a_tie_of_reward_and_training_the_oldest_arm_is_recommended():

@@ -41,18 +41,24 @@ function open(wanted) {
   window.scrollTo(0, 0);
 }
 
+/** Show what is new. Returns false if the storage could not be read. */
 async function update() {
   const view = page.view;
+  let isCurrent = true;
   try {
     await Promise.all([view.refresh(), page.panel.refresh()]);
     report({});
   } catch (problem) {
-    if (problem.name === "AbortError") return;
+    if (problem.name === "AbortError") return true;
     if (!problem.status && !problem.detail && problem.name !== "Error") throw problem;
     if (problem.status === 404) view.showMissing(problem.message);
-    else report({ problem: problem.message, detail: problem.detail });
+    else {
+      report({ problem: problem.message, detail: problem.detail });
+      isCurrent = false;
+    }
   }
   document.title = view.title ? `${view.title} – manyarms` : "manyarms";
+  return isCurrent;
 }
 
 /** Show whether the page is up to date, and why not. */

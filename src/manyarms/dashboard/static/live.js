@@ -64,6 +64,7 @@ export class Live {
   }
 
   schedule() {
+    if (this.isClosed) return;
     if (this.timer) {
       this.missed ||= this.busy; // what it asks for may be older than this message
       return;
@@ -73,7 +74,8 @@ export class Live {
       this.busy = true;
       const began = performance.now();
       try {
-        await this.update();
+        const isCurrent = await this.update();
+        if (!isCurrent) this.missed = true; // try again: the server may not have noticed a short outage
       } finally {
         this.busy = false;
         this.ended = performance.now();
@@ -94,6 +96,7 @@ export class Live {
   }
 
   close() {
+    this.isClosed = true;
     document.removeEventListener("visibilitychange", this.onVisibility);
     clearTimeout(this.timer);
     this.disconnect();
