@@ -154,7 +154,10 @@ def catboost(train: Rows, test: pd.DataFrame, classifies: bool, seconds: float) 
     kind = CatBoostClassifier if classifies else CatBoostRegressor
     model = kind(thread_count=1, random_seed=0, logging_level="Silent", allow_writing_files=False)
     categories = [name for name in X if X[name].dtype == "category"]
-    X, rows = (table.assign(**{name: table[name].astype(str) for name in categories}) for table in (X, rows))  # NaN is an error
+    X, rows = (
+        table.assign(**{name: table[name].astype(object).fillna("missing").astype(str) for name in categories})
+        for table in (X, rows)
+    )  # NaN is an error
     model.fit(X, train[1], cat_features=categories)
     return lambda: model.predict(rows).ravel()
 

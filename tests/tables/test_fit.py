@@ -132,3 +132,12 @@ def test_a_score_that_is_undefined_for_the_held_out_rows_is_noted_and_stored_as_
     assert fitted.score is None and "No score on the held-out rows: it is undefined" in notes[-1]
     fitted.save(tmp_path / "model")
     assert "NaN" not in (tmp_path / "model" / "model.json").read_text()
+
+
+def test_columns_that_hold_nothing_may_be_missing_in_a_table_to_predict(table, tmp_path):
+    wide = table.assign(constant="x", code=[f"a{number}" for number in range(len(table))], empty=np.nan)
+    fitted = fit_table(wide, "kind", notify=lambda note: None, **OPTIONS)
+    fitted.save(tmp_path / "model")
+    notes = []
+    model = load_model(tmp_path / "model")
+    assert list(model.predict(table, notes.append)) == list(model.predict(wide, notes.append)) and notes == []

@@ -18,7 +18,7 @@ import pandas as pd
 
 from ..errors import ManyarmsError
 from ..html.writing import write_text, written_aside
-from ..sklearn.automl.column_kinds import NUMBER, TEXT
+from ..sklearn.automl.column_kinds import NOTHING, NUMBER, TEXT
 from ..sklearn.automl.conversions import numbers
 from ..sklearn.automl.scoring import score
 from ..sklearn.automl.wording import listed, one_line
@@ -126,9 +126,11 @@ class SavedModel:
 
     def _rows(self, table: Any, notify: Notify) -> pd.DataFrame:
         frame = self._named(table, notify)
+        learned = list(zip(self.facts.columns, getattr(self.estimator, "columns_", {"kind": ()})["kind"], strict=False))
+        unused = [name for name, kind in learned if kind == NOTHING and name not in frame.columns]
+        frame = frame.assign(**dict.fromkeys(unused))  # they hold nothing to learn from, so they may be missing
         rows = conformed(frame.drop(columns=self.facts.target, errors="ignore"), self.facts.columns, notify)
-        learned = getattr(self.estimator, "columns_", {"kind": ()})["kind"]
-        for name, kind in zip(self.facts.columns, learned, strict=False):
+        for name, kind in learned:
             if kind == NUMBER and self.facts.columns[name] == TEXT:  # such as "$1,747"
                 note_missing(rows[name], np.isnan(numbers(rows[name])), kind, notify)
         return rows
