@@ -132,12 +132,11 @@ def test_with_a_holdout_models_are_trained_completely_and_then_on_all_rows():
     assert all(tree.tree_.n_node_samples[0] > 0.8 * len(X) * 0.6 for forest in forests for tree in forest.estimators_)
 
 
-def test_with_a_holdout_boosting_is_the_first_family_and_is_stopped_early():
+def test_with_a_single_validation_set_boosting_is_stopped_early():
     X, y = load_breast_cancer(return_X_y=True)
-    model = quick(cv=1, budget=4, families=["linear", "lightgbm"]).fit(X, y)
-    assert model.pulls_["family"].iloc[0] == "lightgbm"
-    boosted = [member.models[0][-1] for member in model.members_ if member.family == "lightgbm"]
-    assert all(0 < one.booster_.current_iteration() < 500 for one in boosted)
+    model = quick(cv=1, budget=2, families=["lightgbm"]).fit(X, y)
+    boosted = [member.models[0][-1] for member in model.members_]
+    assert boosted and all(0 < one.booster_.current_iteration() < 500 for one in boosted)
 
 
 @pytest.mark.parametrize("family", ["lightgbm", "catboost"])
