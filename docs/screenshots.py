@@ -17,10 +17,16 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 import manyarms as ma
+from manyarms.dashboard.charts import DRAWING
+from manyarms.dashboard.strategy_charts import REBUILDING
 
 PLOTS = Path(__file__).parent / "plots"
 PORT = 8901
 _COLORS = 128
+_DRAWN = """waiting => ![...document.querySelectorAll("main *")].some(element => {
+    const place = element.getBoundingClientRect();
+    return waiting.includes(element.textContent) && place.height > 0 && place.top < innerHeight;
+})"""
 VIEWS = {  # the page, what it shows when it is ready, the size of the window, and the color scheme
     "dashboard-studies": ("#/", "main a[href*=study]", (1000, 420), "light"),
     "dashboard-charts": ("#/study/1/charts", ".plot .main-svg", (1000, 1100), "light"),
@@ -42,9 +48,11 @@ def train(pull: ma.RunningPull) -> float:
         raise ValueError("the penalty is too strong")
     x, y = load_digits(return_X_y=True)
     x_train, x_test, y_train, y_test = train_test_split(x / 16, y, test_size=0.4, random_state=0)
-    model = pull.load() or SGDClassifier(
-        loss=pull["loss"], alpha=pull["alpha"], penalty=pull["penalty"], eta0=pull["rate"], learning_rate="constant"
-    )
+    model = pull.load()
+    if model is None:
+        model = SGDClassifier(
+            loss=pull["loss"], alpha=pull["alpha"], penalty=pull["penalty"], eta0=pull["rate"], learning_rate="constant"
+        )
     for _ in range(pull.start, pull.stop):
         model.partial_fit(x_train, y_train, classes=range(10))
     pull.save(model)
@@ -85,7 +93,9 @@ def main() -> None:
 
 def save(page: Page, path: Path) -> None:
     """Save what the window shows, in few colors, when all its charts are drawn."""
-    time.sleep(4.0)  # charts that are being computed
+    time.sleep(2.0)  # charts that are ready appear, and the others say what they wait for
+    page.wait_for_function(_DRAWN, arg=[DRAWING, REBUILDING], timeout=120_000)
+    time.sleep(2.0)
     image = Image.open(io.BytesIO(page.screenshot()))
     image.convert("RGB").quantize(_COLORS).save(path, optimize=True)
     print(path.name, f"{path.stat().st_size / 1000:.0f} kB")
