@@ -29,8 +29,8 @@ class ExtremeUCB(Picker):
     >>> for _ in range(500):
     ...     arm = picker.pick(rng)
     ...     picker.update(arm, rng.normal((0.84, 0.88)[arm], (0.07, 0.01)[arm]))
-    >>> picker.trials.argmax()  # its mean is lower, but its best rewards are higher
-    np.int64(0)
+    >>> int(picker.trials.argmax())  # its mean is lower, but its best rewards are higher
+    0
     """
 
     def __init__(self, *, theta: float = 0.01, gamma: float = 50.0, n: int | None = None) -> None:
