@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
+import threading
 from dataclasses import replace
 
 import chained
@@ -175,6 +177,31 @@ def test_the_same_pull_twice_in_one_call_counts_once():
     study, pull = in_the_middle()
     study._record([Outcome(pull, 0.5), Outcome(pull, 0.9)])
     assert study.counts.arms[pull.arm.id].reward == 0.5
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_several_threads_ask_and_tell_one_study_as_one_would(stored, tmp_path):
+    pulls, guard = [], threading.Lock()
+
+    def work(study):
+        while (pull := study.ask()) is not None:
+            with guard:
+                pulls.append((pull.arm.id, pull.start))
+            study.tell(pull, height(pull.config), seconds=1)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ma.Study(ma.RandomSearch(SPACE, budget=400, seed=0), storage=tmp_path / "study.db" if stored else None) as study:
+            threads = [threading.Thread(target=work, args=(study,)) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(set(pulls)) == len(pulls) == study.counts.pulls == study.counts.steps == 400
+            assert list(audit(study.journal)) == []
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_a_result_that_arrives_after_a_restart_is_not_asked_for_again(tmp_path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from ..budget import Budget
@@ -40,6 +41,8 @@ class StudyWriter:
     An outcome is in the journal before the strategy learns it. Asked pulls are written with the next outcome, because each
     write waits for the disk; if the process is killed before that, the strategy asks for the same pulls again.
 
+    Several threads may ask and record. They take turns.
+
     Args:
         journal: The journal of the study.
         header: The header of the study.
@@ -69,6 +72,7 @@ class StudyWriter:
         self._running = False  # inside `optimize`
         self._torn = False  # interrupted at a point where memory and journal may differ
         self._access = WriteAccess(journal)
+        self._turn = threading.RLock()  # held by the thread that is asking or recording
 
     # -- what the loop needs
 
@@ -213,17 +217,18 @@ class StudyWriter:
         A write that failed can be tried again. After any other interruption, memory and journal may differ, and the study must
         be opened again.
         """
-        appended, entries = False, self._pending
-        try:
-            self._journal.append([entry.event for entry in entries])
-            appended = True
-            self._pending = []
-            learned = [self._learn(entry.event, entry.outcome) for entry in entries if entry.outcome is not None]
-        except BaseException as error:
-            self._torn = appended or not isinstance(error, Exception)
-            raise
-        self.snapshots.save_due()
-        self._notify(learned)
+        with self._turn:
+            appended, entries = False, self._pending
+            try:
+                self._journal.append([entry.event for entry in entries])
+                appended = True
+                self._pending = []
+                learned = [self._learn(entry.event, entry.outcome) for entry in entries if entry.outcome is not None]
+            except BaseException as error:
+                self._torn = appended or not isinstance(error, Exception)
+                raise
+            self.snapshots.save_due()
+            self._notify(learned)
 
     def _learn(self, event: Event, outcome: Outcome) -> Outcome:
         arm = outcome.pull.arm.id
@@ -235,10 +240,19 @@ class StudyWriter:
 
     # -- taking turns with other writers
 
-    def held(self) -> AbstractContextManager[None]:
-        """Acquire the lock if it was released, and replay what others wrote in the meantime. Does not release the lock."""
-        self.check_open()
-        return nullcontext() if self._running else self._caught_up()
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Acquire the lock if it was released, and replay what others wrote in the meantime. Does not release the lock.
+
+        Other threads wait until the end.
+        """
+        with self._turn:
+            self.check_open()
+            if self._running:
+                yield
+            else:
+                with self._caught_up():
+                    yield
 
     @contextmanager
     def _caught_up(self) -> Iterator[None]:
@@ -256,22 +270,25 @@ class StudyWriter:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Be the only writer, including within this process, and release the lock at the end."""
-        self.check_open()
-        if self._running:
-            raise StudyLocked(
-                f"study {self._journal.name!r} is inside optimize in this process, in another thread or around this callback: "
-                "wait until it returns, or call stop()"
-            )
-        with self.held():
-            self._running = True
+        with ExitStack() as until_the_end:
+            with self._turn:
+                self.check_open()
+                if self._running:
+                    raise StudyLocked(
+                        f"study {self._journal.name!r} is inside optimize in this process, in another thread or around this "
+                        "callback: wait until it returns, or call stop()"
+                    )
+                until_the_end.enter_context(self._caught_up())
+                self._running = True
             try:
                 yield
             finally:
-                self._running = False
-                try:
-                    self._leave_tidy()
-                finally:
-                    self._access.release()
+                with self._turn:
+                    self._running = False
+                    try:
+                        self._leave_tidy()
+                    finally:
+                        self._access.release()
 
     def check_open(self) -> None:
         """Raise `StudyClosed` if nothing can be written anymore."""
