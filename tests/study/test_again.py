@@ -112,6 +112,17 @@ def test_a_cell_with_study_ask_and_tell_can_be_run_again_and_the_newer_object_wi
     assert outline(study) == uninterrupted(10)
 
 
+def test_a_study_with_a_relative_path_continues_in_its_file_from_another_directory(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    study = opened("re.db")
+    study.optimize(height, budget=20, progress=False)
+    monkeypatch.chdir("other")
+    study.optimize(height, budget=40, progress=False)
+    assert list(Path.cwd().iterdir()) == []
+    assert ma.load_study(tmp_path / "re.db").counts.steps == study.counts.steps > 20
+
+
 def test_a_study_that_was_dropped_with_pulls_in_flight_locks_nobody_out(storage):
     study = opened(storage)
     play(study, 3)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from ..core import sign_of
 from ..errors import StudyNotFound
-from ..journal.database import file_identity, parse_url
+from ..journal.database import file_identity, parse_url, place_of
 from ..journal.header import stored_header
 from ..journal.layout import CONTENT, events_table
 from ..journal.protocol import Event
@@ -175,7 +175,7 @@ class StudyFeed:
             self.close()
         if self._journal is None:
             self._journal = SqlJournal(self._url, self.name, write=False)
-            self._file = file_identity(parse_url(self._url))
+            self._file = file_identity(place_of(parse_url(self._url)))
         return self._journal
 
     def _continues(self, journal: SqlJournal) -> bool:

@@ -15,7 +15,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import ManyarmsError, StudyNotFound
-from ..journal.database import cause_of, file_identity, is_file, make_engine, parse_url, shown_url
+from ..journal.database import cause_of, file_identity, is_file, make_engine, parse_url, place_of, shown_url
 from ..journal.layout import heads_table, make_or_check_tables, studies_table
 from ..safe_text import safe_text
 
@@ -139,7 +139,7 @@ def quick_url(storage: str) -> URL:
 
 def check_file(url: URL) -> tuple[int, int] | None:
     """The identity of the file of a storage. Raises `Unreadable` if the file is missing."""
-    identity = file_identity(url)
+    identity = file_identity(place_of(url))
     if identity is None and is_file(url):
         raise Unreadable(safe_text(f"there is no file {url.database!r}"))
     return identity

@@ -60,12 +60,16 @@ def is_file(url: URL) -> bool:
     return url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
 
 
-def file_identity(url: URL) -> tuple[int, int] | None:
-    """Device and inode of the file of a database, to notice if it is replaced; None if it is not a file or does not exist."""
-    if not is_file(url):
+def file_identity(place: Path | str | None) -> tuple[int, int] | None:
+    """Device and inode of the file of a database, to notice if it is replaced; None if it is not a file or does not exist.
+
+    Args:
+        place: The result of `place_of` when the database was opened; the current directory may have changed since then.
+    """
+    if not isinstance(place, Path):
         return None
     try:
-        found = os.stat(str(url.database))
+        found = os.stat(place)
     except OSError:
         return None
     return found.st_dev, found.st_ino

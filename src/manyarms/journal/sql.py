@@ -65,7 +65,7 @@ class SqlJournal:
         except BaseException:
             self.close()
             raise
-        self._file = file_identity(self._url)
+        self._file = file_identity(self.place)
 
     @property
     def location(self) -> str:
@@ -235,7 +235,7 @@ class SqlJournal:
         self._reconnected = False
 
     def _check_file(self) -> None:
-        if file_identity(self._url) != self._file:
+        if file_identity(self.place) != self._file:
             raise StorageError(self._cannot("write", f"the file was deleted or replaced since it was opened; {_OPEN_AGAIN}"))
 
     def _prepare(self, connection: sa.Connection) -> None:
