@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import unicodedata
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -34,6 +35,28 @@ def storable_text(text: str) -> str:
     'caf\\udce9.csv'
     """
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
+def short_repr(value: object) -> str:
+    """The value as Python would write it, shortened. Also works for values whose own text is too long, too deep, or an error.
+
+    >>> short_repr([10**5000, "x" * 200, object])
+    "[<int of 16610 bits>, 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', <class 'object'>]"
+    """
+    return _SHORT.repr(value)
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = _LONGEST
+
+    def repr_int(self, x: int, level: int) -> str:
+        return repr(x) if x.bit_length() < _LONGEST else f"<int of {x.bit_length()} bits>"
+
+
+_LONGEST = 80
+_SHORT = _Short()
 
 
 def _is_hidden(letter: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,30 @@ def test_what_is_no_reward_is_a_failed_pull_that_says_so(value):
     assert study.counts.failures == 1
     study.tell(study.ask(), 0.01)
     assert study.best().id != first.arm.id
+
+
+NESTED = functools.reduce(lambda inner, _: [inner], range(10**5), [])
+
+UNREADABLE = {
+    "too large for a float": (10**400, "the returned value is too large for a float"),
+    "too long to be written": ([10**5000], "the returned value must be a number, got list [<int of 16610 bits>]"),
+    "too deep to be written": (NESTED, "the returned value must be a number, got list [[[[[[[...]]]]]]]"),
+}
+
+
+@pytest.mark.parametrize(("value", "reason"), UNREADABLE.values(), ids=UNREADABLE)
+def test_a_reward_that_python_cannot_even_show_is_a_failed_pull_with_a_short_reason(value, reason):
+    study = ma.tune(lambda pull: value if pull.arm.id == 0 else 0.5, SPACE, budget=5, strategy="random", seed=0, progress=False)
+    failed = study.pulls_dataframe().query("status == 'failed'")
+    assert failed["reason"].tolist() == [reason]
+    study.close()
+
+
+def test_a_metric_that_is_too_large_for_a_float_does_not_spoil_the_reward():
+    study = ma.tune(
+        lambda pull: {"reward": pull["x"], "n": 10**400}, SPACE, budget=5, strategy="random", seed=0, progress=False
+    )
+    assert (study.counts.pulls, study.counts.failures) == (5, 0)
 
 
 @pytest.mark.parametrize("value", [1, True, 0.25, np.float32(0.25), np.int64(1), np.array([0.5]), {"reward": np.float64(0.5)}])

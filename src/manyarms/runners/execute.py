@@ -18,7 +18,7 @@ from ..checkpoints.retraining import Slice
 from ..checkpoints.state import DamagedCheckpoint
 from ..checkpoints.uploads import uploads
 from ..core import Outcome
-from ..safe_text import storable_text
+from ..safe_text import short_repr, storable_text
 from .attributes import attributes_of
 from .running_pull import PullStopped, RunningPull, finite_curve
 from .task import Task
@@ -129,21 +129,31 @@ class BadReward(ValueError):
 def _number(what: str, value: Any) -> float:
     """A finite float from a Python or NumPy number, or from a tensor with one element."""
     if value is None or isinstance(value, (str, bytes)):
-        raise BadReward(f"{what} must be a number, got {value!r}")
+        raise BadReward(f"{what} must be a number, got {short_repr(value)}")
     try:
-        number = float(value.item() if hasattr(value, "item") else value)
+        number = _as_float(value)
+    except OverflowError:
+        raise BadReward(f"{what} is too large for a float") from None
     except Exception:
-        raise BadReward(f"{what} must be a number, got {type(value).__name__} {value!r:.80}") from None
+        raise BadReward(f"{what} must be a number, got {type(value).__name__} {short_repr(value)}") from None
     if not math.isfinite(number):
         raise BadReward(f"{what} is {number}")
     return number
 
 
 def _metric(value: Any) -> float | None:
-    try:
-        return _number("", value)
-    except BadReward:
+    """The value as a finite float; None if it is something else."""
+    if value is None or isinstance(value, (str, bytes)):
         return None
+    try:
+        number = _as_float(value)
+    except Exception:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _as_float(value: Any) -> float:
+    return float(value.item() if hasattr(value, "item") else value)
 
 
 def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[int, Path]:
