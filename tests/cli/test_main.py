@@ -124,6 +124,14 @@ def test_a_closed_pipe_is_not_an_error(manyarms):
             assert process.wait(timeout=PATIENCE) == 0
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_stream_is_not_an_error(manyarms, closed):
+    make_study("some", budget=20)
+    answer = subprocess.run(f"{sys.executable} -m manyarms status {closed}", shell=True, capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert ("some" in answer.stdout) == (closed == "2>&-")
+
+
 def test_a_command_ends_its_process_at_once_but_not_before_its_exit_handlers(place):
     code = (
         "import atexit, sys; atexit.register(print, 'the handler'); sys.argv[1:] = ['status', 'nothing.db']; "

@@ -41,6 +41,7 @@ _EPILOG = "Show the options of a command: manyarms COMMAND --help"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command, and exit. Errors that users can fix are printed in one line, without a traceback."""
+    _replace_closed_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)
     warnings.showwarning = _show_warning
@@ -58,6 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print_note(error)
         code = 1 if isinstance(error, ManyarmsError) else 2
     sys.exit(code)
+
+
+def _replace_closed_streams() -> None:
+    """Discard what is written to a stream that the caller closed, as with `manyarms status >&-`. Python sets it to None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open until the process ends
 
 
 def console_main() -> None:
