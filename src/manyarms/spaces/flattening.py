@@ -16,6 +16,6 @@ def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in config.items():
         nested = flattened(value) if isinstance(value, dict) else {}
         paths = {f"{name}.{inner}": part for inner, part in nested.items()}
-        taken = paths.keys() & (config.keys() | flat.keys())
-        flat |= paths if paths and not taken else {name: value}
+        taken = any(path in config or path in flat for path in paths)
+        flat.update(paths if paths and not taken else {name: value})
     return flat
