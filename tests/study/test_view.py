@@ -216,6 +216,12 @@ def test_a_study_that_is_written_is_not_pickled_and_says_what_to_do(storage):
         pickle.dumps(study)
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_study_in_memory_is_not_copied_because_both_would_use_the_same_checkpoints(copied):
+    with run(None) as study, pytest.raises(TypeError, match="study 'study' cannot be pickled or copied"):
+        copied(study)
+
+
 def reopened(storage):
     url = parse_url(storage)
     return url_to_reopen(url, place_of(url))

@@ -258,6 +258,13 @@ class Study(StudyView):
         phases = tuple(known.plan()) if known is not None else ()
         return Plan(phases, known.ledger.budget if known is not None else None, self.counts.steps)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse to be pickled or copied: two objects would use the same lock and the same directory of checkpoints."""
+        raise TypeError(
+            f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead, or "
+            "pickle what you need of it, such as arms_dataframe() or best_model()"
+        )
+
     def close(self) -> None:
         """Close the storage. The files of abandoned pulls, and the checkpoints of a study in memory, are deleted."""
         if self._closed:
