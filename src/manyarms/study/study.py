@@ -261,8 +261,8 @@ class Study(StudyView):
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse to be pickled or copied: two objects would use the same lock and the same directory of checkpoints."""
         raise TypeError(
-            f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead, or "
-            "pickle what you need of it, such as arms_dataframe() or best_model()"
+            f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead, "
+            "or pickle what you need of it, such as arms_dataframe() or best_model()"
         )
 
     def close(self) -> None:
