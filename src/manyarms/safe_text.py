@@ -40,8 +40,8 @@ def storable_text(text: str) -> str:
 def short_repr(value: object) -> str:
     """The value as Python would write it, shortened. Also works for values whose own text is too long, too deep, or an error.
 
-    >>> short_repr([10**5000, "x" * 200, object])
-    "[<int of 16610 bits>, 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', <class 'object'>]"
+    >>> short_repr([10**5000, object])
+    "[<int of 16610 bits>, <class 'object'>]"
     """
     return _SHORT.repr(value)
 

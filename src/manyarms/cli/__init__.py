@@ -65,7 +65,7 @@ def _replace_closed_streams() -> None:
     """Discard what is written to a stream that the caller closed, as with `manyarms status >&-`. Python sets it to None."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open until the process ends
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - open until the process ends
 
 
 def console_main() -> None:
