@@ -17,6 +17,8 @@ from manyarms.bench.race.methods import Method, search
 from manyarms.bench.race.peers import PEERS
 from manyarms.bench.race.peers.common import Costs, rungs
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of other libraries
+
 
 @pytest.fixture(params=PEERS.values(), ids=PEERS)
 def peer(request) -> Method:

@@ -68,6 +68,9 @@ _METHODS = [
     _peer("Hyperopt TPE", "hyperopt", "tpe", "hyperopt"),
     _peer("Nevergrad NGOpt", "nevergrad", "ngopt", "nevergrad", anytime=False),
     _peer("sklearn halving", "sklearn", "halving", "sklearn"),
+    _peer("BoTorch qLogNEI", "botorch", "log_noisy_ei", "botorch"),
+    _peer("NePS PriorBand", "neps", "priorband", "neps"),
+    _peer("HEBO", "hebo", "search", "hebo"),
 ]
 
 PEERS = {method.name: method for method in _METHODS}
