@@ -14,7 +14,7 @@ from ..checkpoints.location import directories, find_checkpoint
 from ..checkpoints.objects import download
 from ..checkpoints.remote import RemotePath
 from ..checkpoints.scratch import ScratchDirectory
-from ..core import Arm, sign_of
+from ..core import Arm, sign_of, with_own_config
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
 from ..journal.header import stored_header
@@ -92,10 +92,13 @@ class StudyView:
         return settings.get("max_steps") if settings else None
 
     def best(self) -> Arm:
-        """The arm that the strategy recommends; if that is unknown, the arm with the best reward."""
+        """The arm that the strategy recommends; if that is unknown, the arm with the best reward.
+
+        Its config is a copy, which you may change.
+        """
         if self._state is not None and self.counts.pulls:
-            return self._state.strategy.best()
-        return self.counts.arms[self.recommendation().arm].arm
+            return with_own_config(self._state.strategy.best())
+        return with_own_config(self.counts.arms[self.recommendation().arm].arm)
 
     def recommendation(self) -> Recommendation:
         """The recommended arm, its best step, and its reward there."""
@@ -138,7 +141,7 @@ class StudyView:
 
     @property
     def best_config(self) -> Any:
-        """The config of the recommended arm."""
+        """A copy of the config of the recommended arm."""
         return self.best().config
 
     @property
