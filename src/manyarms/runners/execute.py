@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..checkpoints import commit, committed_size, remove
 from ..checkpoints.objects import upload
 from ..checkpoints.remote import Location, RemotePath
@@ -153,6 +155,8 @@ def _metric(value: Any) -> float | None:
 
 
 def _as_float(value: Any) -> float:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        return math.nan  # such as the mean of nothing but masked values, whose item() is 0.0
     return float(value.item() if hasattr(value, "item") else value)
 
 
