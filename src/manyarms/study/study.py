@@ -152,6 +152,7 @@ class Study(StudyView):
 
     def model(self, arm: int, function: Function | None = None) -> Any:
         """The model of any arm at its best step, as `best_model` returns it for the recommended arm."""
+        self._record_of(arm)  # raises an error if there is no such arm
         return model_of(arm, self.counts, self._assignment, self.seed, function or self._function)
 
     def optimize(

@@ -21,12 +21,12 @@ from ..journal.header import stored_header
 from ..spaces import as_space
 from ..strategies import Strategy, uses_mean
 from . import frames
-from .counts import Counts
+from .counts import ArmRecord, Counts
 from .header import restored_strategy
 from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
 from .study_html import study_html
-from .summary import limits_of, remaining, summary
+from .summary import counted, limits_of, remaining, summary
 from .write_access import reading
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class StudyView:
 
         A checkpoint at a URL is downloaded to a temporary directory, which is removed when the study is closed.
         """
-        record = self.counts.arms[arm]
+        record = self._record_of(arm)
         name, _ = record.best_state(by_mean=False)
         if name != record.checkpoint and self._takes_mean(arm):  # checked only if it matters, because it may need a replay
             name = record.checkpoint
@@ -196,6 +196,13 @@ class StudyView:
             with suppress(OSError):  # it is missing or corrupt
                 download(checkpoint, directory)
         return directory
+
+    def _record_of(self, arm: int) -> ArmRecord:
+        try:
+            return self.counts.arms[arm]
+        except (KeyError, TypeError):
+            arms = counted(len(self.counts.arms), "arm")
+            raise ValueError(f"arm must be the id of an arm of study {self.name!r}, which has {arms}, got {arm!r}") from None
 
     def _takes_mean(self, arm: int) -> bool:
         known = self._state
