@@ -90,10 +90,14 @@ class Study(StudyView):
         self._run: Run | None = None  # set only while `optimize` runs: a permanent cycle would keep a dropped study alive
         self.interrupted = False
         lasting = not isinstance(opened.journal, MemoryJournal)
-        self._assignment = Assignment(opened.checkpoints, opened.state, self.seed, lasting)
-        self._writer = StudyWriter(opened.journal, self.header, opened.state, self._assignment)
-        self._writer.set_budget(steps, limits)
-        self._writer.commit_budget()
+        try:
+            self._assignment = Assignment(opened.checkpoints, opened.state, self.seed, lasting)
+            self._writer = StudyWriter(opened.journal, self.header, opened.state, self._assignment)
+            self._writer.set_budget(steps, limits)
+            self._writer.commit_budget()
+        except BaseException:
+            opened.journal.close()  # the caller never gets this object, which holds the lock
+            raise
 
     @property
     def strategy(self) -> Strategy:
