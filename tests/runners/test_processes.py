@@ -1,5 +1,7 @@
 """Worker processes die, hang and run out of memory: each time that costs one pull, never the pool."""
 
+import errno
+import multiprocessing
 import os
 import resource
 import signal
@@ -14,7 +16,7 @@ from waiting import wait_until
 
 import manyarms as ma
 from manyarms.checkpoints import commit
-from manyarms.runners import PullsAbandoned
+from manyarms.runners import PullsAbandoned, processes
 from manyarms.testing.runners import make_task
 
 from .pool import is_running, started
@@ -88,6 +90,21 @@ print(study.best_reward, study.counts)
 def test_without_workers_such_a_process_does_not_continue_the_script():
     answer = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, check=True)
     assert len(answer.stdout.splitlines()) == 1 and answer.stdout.startswith("1.0 Counts(arms=3, pulls=3, failures=0")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_worker_that_cannot_have_a_pipe_is_an_error_that_says_so(monkeypatch, number):
+    calls = []
+
+    def pipe(duplex=True):
+        calls.append(duplex)
+        if len(calls) == number:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return multiprocessing.Pipe(duplex)
+
+    monkeypatch.setattr(processes, "Pipe", pipe)
+    with pytest.raises(ma.WorkerError, match="a worker process cannot be started: .*Too many open files"):
+        ma.tune(lambda pull: 1.0, ma.Space(x=ma.Float(0, 1)), budget=5, workers=2, progress=False)
 
 
 def test_a_worker_killed_between_pulls_costs_nothing(pair):
