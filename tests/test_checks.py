@@ -11,6 +11,20 @@ from hypothesis import strategies as st
 
 from manyarms import checks
 
+
+async def later(x):
+    return x
+
+
+def several(x):
+    yield x
+
+
+class Later:
+    async def __call__(self, x):
+        return x
+
+
 WRONG = {
     "nan is not between": (lambda: checks.between("x", math.nan, 0, 1), ValueError, "x must be between 0 and 1, got nan"),
     "inf is not between": (lambda: checks.between("x", math.inf, 0), ValueError, "x must be finite, got inf"),
@@ -50,6 +64,18 @@ WRONG = {
         lambda: checks.function("f", lambda x, y: 0, "x"),
         TypeError,
         ">: missing a required argument: 'y'",
+    ),
+    "an async function": (lambda: checks.function("f", later, "x"), TypeError, "f must be a function without async and yield"),
+    "a generator": (lambda: checks.function("f", several, "x"), TypeError, "f must be a function without async and yield"),
+    "a partial async function": (
+        lambda: checks.function("f", functools.partial(later), "x"),
+        TypeError,
+        "f must be a function without async and yield",
+    ),
+    "an object that is called later": (
+        lambda: checks.function("f", Later(), "x"),
+        TypeError,
+        "f must be a function without async and yield",
     ),
     "unknown unit": (
         lambda: checks.seconds("timeout", "8 weeks"),

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
+_LAZY = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
     "": 1,
@@ -122,10 +123,15 @@ def path(name: str, value: str | os.PathLike[str]) -> str:
 
 
 def function(name: str, value: Called, *arguments: str) -> Called:
-    """A function that can be called with these positional arguments. Built-ins without a signature are not checked."""
+    """A function that can be called with these positional arguments. Built-ins without a signature are not checked.
+
+    Functions with `async def` or `yield` are refused, because calling them runs nothing.
+    """
     rule = f"{name} must be callable as {name}({', '.join(arguments)}), got {value!r}"
     if not callable(value):
         raise TypeError(rule)
+    if any(is_lazy(called) for called in (value, value.__call__) for is_lazy in _LAZY):  # type: ignore[operator]
+        raise TypeError(f"{name} must be a function without async and yield, got {value!r}")
     try:
         signature = inspect.signature(value, follow_wrapped=False)  # the arguments of a wrapper may differ
     except (TypeError, ValueError):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -87,6 +89,13 @@ class Outcome:
     lost: bool = False
     ended: float = field(default_factory=time.time, compare=False)
     worker: str | None = field(default=None, compare=False)
+
+
+def with_own_config(arm: Arm) -> Arm:
+    """The arm with a copy of its config, which the caller may change. A config that cannot be copied is shared."""
+    with suppress(Exception):  # copying may be user code
+        return replace(arm, config=copy.deepcopy(arm.config))
+    return arm
 
 
 def sign_of(direction: str) -> float:

@@ -41,6 +41,21 @@ def here(monkeypatch):
         yield Path(directory)
 
 
+def test_a_directory_that_the_function_replaced_by_a_link_is_not_saved_and_what_it_leads_to_is_not_changed():
+    Path("fast").mkdir()
+    Path("fast", "weights").write_text("mine")
+
+    def linked(pull):
+        place = pull.directory
+        place.rmdir()
+        place.symlink_to(Path("fast").absolute())
+        return pull["x"]
+
+    with pytest.warns(ma.ManyarmsWarning, match="could not save its state .*a link to one"):
+        study = ma.tune(linked, ma.Space(x=ma.Float(0, 1)), budget=3, storage="one.db", seed=0, progress=False)
+    assert study.counts.pulls == 3 and [path.name for path in Path("fast").iterdir()] == ["weights"]
+
+
 # -- two of them
 
 

@@ -179,6 +179,15 @@ def test_an_ancestor_is_taken_from_its_checkpoint_if_that_is_of_the_right_step()
     assert recipe(arms, 2, 1, 9, find=Path) == (seeded(arms[1], 0, 2, parent=Path("zero")), seeded(arms[2], 0, 1, parent=0))
 
 
+def test_thousands_of_generations_can_be_rebuilt():
+    arms = {0: ArmRecord(Arm(0, {}), stops=(1,))}
+    arms |= {id: ArmRecord(Arm(id, {}, (id - 1,)), stops=(1,), born_at=1, inherited=True) for id in range(1, 5000)}
+    assert recipe(arms, 4999, 1, 9, find=lambda name: None) == (
+        seeded(arms[0], 0, 1),
+        *(seeded(arms[id], 0, 1, parent=id - 1) for id in range(1, 5000)),
+    )
+
+
 def test_an_arm_that_inherited_nothing_is_rebuilt_alone():
     arms = family()
     arms[1].inherited = False

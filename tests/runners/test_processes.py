@@ -1,5 +1,7 @@
 """Worker processes die, hang and run out of memory: each time that costs one pull, never the pool."""
 
+import errno
+import multiprocessing
 import os
 import resource
 import signal
@@ -14,7 +16,7 @@ from waiting import wait_until
 
 import manyarms as ma
 from manyarms.checkpoints import commit
-from manyarms.runners import PullsAbandoned
+from manyarms.runners import PullsAbandoned, processes
 from manyarms.testing.runners import make_task
 
 from .pool import is_running, started
@@ -56,6 +58,53 @@ def test_a_worker_that_dies_costs_its_pull_only(pair, how, reason):
     assert other.reward == 1.0
     assert not list(pair.directory.iterdir()), "what it had saved must be gone"
     assert [outcome.reward for outcome in pair.run(lambda pull: 1.0, lambda pull: 2.0)] == [1.0, 2.0]
+
+
+def fail():
+    raise RuntimeError("in the child")
+
+
+@pytest.mark.parametrize(("end", "code"), [(sys.exit, 0), (lambda: sys.exit(7), 7), (fail, 1), (lambda: 99.0, 0)])
+def test_a_process_that_the_function_forked_ends_with_the_function_and_returns_no_outcome(pair, end, code):
+    def train(pull):
+        if (child := os.fork()) == 0:
+            return end()
+        return float(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    for _ in range(2):  # the workers are still in order
+        assert [outcome.reward for outcome in pair.run(train, train)] == [code, code]
+
+
+FORKING = """
+import manyarms as ma, os
+def train(pull):
+    if (child := os.fork()) == 0:
+        return 99.0
+    os.waitpid(child, 0)
+    return 1.0
+study = ma.tune(train, ma.Space(x=ma.Float(0, 1)), budget=3, progress=False)
+print(study.best_reward, study.counts)
+"""
+
+
+def test_without_workers_such_a_process_does_not_continue_the_script():
+    answer = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, check=True)
+    assert len(answer.stdout.splitlines()) == 1 and answer.stdout.startswith("1.0 Counts(arms=3, pulls=3, failures=0")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_worker_that_cannot_have_a_pipe_is_an_error_that_says_so(monkeypatch, number):
+    calls = []
+
+    def pipe(duplex=True):
+        calls.append(duplex)
+        if len(calls) == number:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return multiprocessing.Pipe(duplex)
+
+    monkeypatch.setattr(processes, "Pipe", pipe)
+    with pytest.raises(ma.WorkerError, match="a worker process cannot be started: .*Too many open files"):
+        ma.tune(lambda pull: 1.0, ma.Space(x=ma.Float(0, 1)), budget=5, workers=2, progress=False)
 
 
 def test_a_worker_killed_between_pulls_costs_nothing(pair):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -111,6 +113,15 @@ def test_numbers_with_steps_move_to_another_value_even_by_the_least_step(size, a
     ):
         batch = batch_maker(space).mutate((config, space.encode(config)), np.full(20, size / 100), np.random.default_rng(0))
         assert all(child != config and space.contains(child) for child in made(batch))
+
+
+def test_the_memory_for_a_sample_grows_with_the_number_of_options_and_not_with_its_square():
+    maker = batch_maker(Space(item=Choice(*range(10_000)), x=Float(0, 1)))
+    tracemalloc.start()
+    configs = made(maker.sample(5, np.random.default_rng(0)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len({config["item"] for config in configs}) > 1 and peak < 100e6  # 10,000 squared numbers take 800 MB
 
 
 def test_a_space_that_knows_nothing_of_this_is_asked_one_by_one():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from io import StringIO
 
 import pytest
 
@@ -37,6 +39,25 @@ def test_with_finish_an_interrupt_waits_for_the_pull_in_flight_and_else_abandons
         again.optimize(lambda config: config["x"], progress=False)
         assert again.counts.pulls == 5 and not again.interrupted
         again.close()
+
+
+class Gone(StringIO):
+    """A stream whose reader has ended, as standard error in `python search.py 2>&1 | tee log` after Ctrl-C."""
+
+    def write(self, text):
+        raise BrokenPipeError("Broken pipe")
+
+
+def test_an_interrupt_stops_the_search_also_if_its_message_cannot_be_shown(monkeypatch):
+    def train(pull):
+        if pull.arm.id == 0:
+            monkeypatch.setattr(sys, "stderr", Gone())
+            os.kill(os.getpid(), signal.SIGINT)
+        return pull["x"]
+
+    search = study()
+    search.optimize(train, progress=False)
+    assert search.interrupted and search.counts.pulls == 1 and search.counts.failures == 0
 
 
 def test_the_same_study_runs_the_abandoned_pull_again():

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import manyarms as ma
+from manyarms.checkpoints import Checkpoints
 from manyarms.errors import StudyClosed
 from manyarms.journal import MemoryJournal
 from manyarms.study.verify import audit
 from manyarms.study.write_access import learn_from_others
+from manyarms.study.writer import StudyWriter
 
 from .searches import SPACE, height, outline, search
 
@@ -157,6 +159,22 @@ def test_a_study_is_free_for_other_processes_when_tune_or_optimize_returned(stor
     study.optimize(height, budget=60, progress=False)
     assert outline(study)[:40] == uninterrupted(20, 20)
     assert study.counts.pulls == 60 and list(audit(study.journal)) == []
+
+
+@pytest.mark.parametrize("step", [(Checkpoints, "sweep"), (StudyWriter, "commit_budget")], ids=["sweep", "budget"])
+def test_a_study_is_free_for_others_when_opening_it_was_interrupted(storage, monkeypatch, step):
+    opened(storage).close()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as raised:  # whose traceback keeps the object alive
+        patch.setattr(*step, interrupted)
+        opened(storage)
+    in_another_process(storage, "ma.Study(search(100), storage=storage)")
+    with opened(storage) as study:
+        play(study, 1)
+    assert raised.tb
 
 
 def test_a_study_is_free_for_others_when_optimize_raised(storage):

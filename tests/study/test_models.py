@@ -58,3 +58,11 @@ def test_a_model_that_was_saved_as_none_is_none(tmp_path):
         study.optimize(lambda pull: pull.save(None) or 1.0, progress=False)
     with ma.Study(search(2), storage=tmp_path / "study.db") as study:
         assert study.best_model() is None
+
+
+@pytest.mark.parametrize("arm", [99, -1, None, "a", [1]], ids=repr)
+def test_an_arm_that_does_not_exist_is_refused_by_name(arm):
+    study = ma.tune(height, SPACE, budget=5, seed=0, progress=False)
+    for of in (study.model, study.checkpoint_of):
+        with pytest.raises(ValueError, match=r"^arm must be the id of an arm of study 'study', which has 5 arms, got "):
+            of(arm)

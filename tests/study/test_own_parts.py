@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import manyarms as ma
 
-from .searches import SPACE, height, search
+from .searches import SPACE, height, outline, search
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
 
@@ -40,6 +42,56 @@ def test_callbacks_see_each_recorded_outcome_and_may_stop_the_study():
     study.optimize(height, callbacks=[enough], progress=False)
     assert [count for _, count in seen] == list(range(1, 13))
     assert study.counts.pulls == 12
+
+
+def spoil(config):
+    config.pop("x", None)
+    config.update(y=2.0, name="mine")
+
+
+def test_changing_the_config_of_a_pull_changes_neither_the_study_nor_its_journal(tmp_path):
+    with ma.Study(search(60, max_steps=3), storage=tmp_path / "study.db") as study, ma.Study(search(60, max_steps=3)) as other:
+        while (pull := study.ask()) is not None:
+            reward = height(pull.config)
+            spoil(pull.config)
+            study.tell(pull, reward)
+            other.tell(pull := other.ask(), height(pull.config))
+        assert outline(study) == outline(other)
+    with ma.Study(search(80, max_steps=3), storage=tmp_path / "study.db") as again:  # it replays the journal
+        assert again.best_config == other.best_config
+
+
+def test_changing_the_best_config_or_that_of_an_outcome_changes_nothing(tmp_path):
+    study = ma.Study(search(60), storage=tmp_path / "study.db")
+    study.optimize(height, progress=False, callbacks=[lambda _, outcome: spoil(outcome.pull.config)])
+    best = dict(study.best_config)
+    spoil(study.best_config)
+    spoil(study.best().config)
+    assert study.best_config == best
+    study.optimize(height, budget=80, progress=False)
+    study.close()
+    with ma.load_study(tmp_path / "study.db") as view:
+        spoil(view.best_config)
+        assert view.best_config == study.best_config
+    with ma.Study(search(80), storage=tmp_path / "study.db") as again:
+        assert again.best_config == study.best_config
+
+
+def test_a_config_that_cannot_be_copied_is_handed_out_as_it_is():
+    class Space:
+        def sample(self, rng):
+            return sys  # a module, which cannot be copied
+
+        def mutate(self, config, rng):
+            return sys
+
+        def to_json(self, config):
+            return {}
+
+    study = ma.Study(ma.RandomSearch(Space(), budget=3, seed=0))
+    while (pull := study.ask()) is not None:
+        study.tell(pull, 1.0)
+    assert study.best_config is sys and study.counts.pulls == 3
 
 
 def test_a_strategy_with_only_three_methods_runs_and_resumes(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from io import StringIO
@@ -140,6 +141,25 @@ def test_a_whole_search_never_draws_a_line_wider_than_the_terminal(width):
         assert Text(line.rstrip()).cell_len <= width
     assert console.file.getvalue().count("training") >= 20
     assert len(last_lines(console)) == 4
+
+
+class ClosableTerminal(StringIO):
+    closed_by_user = False
+
+    def write(self, text):
+        if self.closed_by_user:
+            raise OSError(errno.EIO, "Input/output error")
+        return super().write(text)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # the thread that draws may see it first
+def test_a_search_whose_terminal_is_closed_ends_as_usual(clock):
+    console = Console(file=ClosableTerminal(), force_terminal=True)
+    study = new()
+    with Progress(study, True, console=console, clock=clock):
+        console.file.closed_by_user = True
+        study.optimize(lambda pull: pull["x"], verbose=0)
+    assert study.counts.steps == 20
 
 
 def test_a_report_is_drawn_without_markup():

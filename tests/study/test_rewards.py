@@ -55,6 +55,15 @@ def test_a_reward_that_python_cannot_even_show_is_a_failed_pull_with_a_short_rea
     study.close()
 
 
+@pytest.mark.parametrize("value", [np.ma.masked, np.ma.array([0.1, 0.2], mask=True).mean(), np.ma.array([5.0], mask=[True])])
+def test_a_masked_value_is_no_reward_and_no_metric(value):
+    study = ma.Study(search(20), direction="minimize")
+    study.tell(study.ask(), value)
+    assert dict(study.counts.reasons) == {"the returned value is nan": 1}
+    study.tell(study.ask(), {"reward": np.ma.array([0.5, 0.7], mask=[False, True]).mean(), "loss": value})
+    assert (study.best_reward, study.counts.arms[1].metrics) == (0.5, {})
+
+
 def test_a_metric_that_is_too_large_for_a_float_does_not_spoil_the_reward():
     study = ma.tune(
         lambda pull: {"reward": pull["x"], "n": 10**400}, SPACE, budget=5, strategy="random", seed=0, progress=False

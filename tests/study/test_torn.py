@@ -74,6 +74,41 @@ def test_a_write_that_was_interrupted_must_not_be_continued_from(tmp_path, monke
         assert list(audit(study.journal)) == []
 
 
+@pytest.mark.parametrize("written", [True, False])
+@pytest.mark.parametrize("error", [ma.StorageError("the disk is full"), KeyboardInterrupt()])
+def test_the_model_of_a_pull_whose_outcome_could_not_be_written_or_learned_is_kept(tmp_path, monkeypatch, written, error):
+    appended, append = [], SqlJournal.append
+
+    def make():
+        return ma.Study(ma.SteadyStateEA(SPACE, budget=5, max_steps=1, seed=0), storage=tmp_path / "study.db")
+
+    def failing(self, events):
+        appended.append(events)
+        if written or len(appended) != 3:
+            append(self, events)
+        if len(appended) == 3:
+            raise error
+
+    def train(pull):
+        pull.save(pull["x"])
+        return pull["x"]
+
+    study = make()
+    with monkeypatch.context() as patch, pytest.raises(type(error)):
+        patch.setattr(SqlJournal, "append", failing)
+        study.optimize(train, progress=False)
+    if written or isinstance(error, KeyboardInterrupt):
+        study.close()
+        study = make()
+        kept = study.counts.pulls
+    else:  # the same object writes the outcome as soon as it can
+        kept = study.counts.pulls + 1
+    study.optimize(lambda pull: pull["x"], progress=False)  # saves nothing
+    saved = [arm for arm in study.counts.arms if study.checkpoint_of(arm) is not None and study.checkpoint_of(arm).exists()]
+    assert len(saved) == kept and study.counts.pulls == 5
+    study.close()
+
+
 def test_a_context_that_is_refused_does_no_harm():
     study = ma.Study(ma.ContextualTreeUCB(SPACE, budget=100, max_steps=9, schedule=None, seed=0))
     with pytest.raises((TypeError, ValueError)):

@@ -47,25 +47,34 @@ def recipe(
         study_seed: Random seed for the study.
         find: Returns where a checkpoint is; None if it is lost.
     """
+    lost, source = _lost_states(arms, arm, stop, find)
     parts: list[Slice] = []
-
-    def rebuilt(arm: int, stop: int) -> int:
-        """Add the pulls of one arm. Returns the position of the last one."""
-        record, start = arms[arm], 0
-        parent = place(record.arm.parents[0], record.born_at) if record.inherited else None
+    for id, last in reversed(lost):
+        start, record = 0, arms[id]
         for end in record.stops:
-            if end > stop:
+            if end > last:
                 break
-            pull = Pull(record.arm, start, end)
-            parts.append(Slice(pull, pull_seed(study_seed, arm, start), parent if start == 0 else None))
+            parent = source if record.inherited and start == 0 else None
+            parts.append(Slice(Pull(record.arm, start, end), pull_seed(study_seed, id, start), parent))
             start = end
-        return len(parts) - 1
-
-    def place(arm: int, stop: int) -> int | Location:
-        """The state of an arm at `stop` steps: a checkpoint if it exists, otherwise a position in the recipe."""
-        record = arms[arm]
-        found = find(record.checkpoint) if record.checkpoint is not None and record.steps == stop else None
-        return found if found is not None else rebuilt(arm, stop)
-
-    rebuilt(arm, stop)
+        source = len(parts) - 1
     return tuple(parts)
+
+
+def _lost_states(
+    arms: Mapping[int, ArmRecord], arm: int, stop: int, find: Callable[[str], Location | None]
+) -> tuple[list[tuple[int, int]], int | Location | None]:
+    """The states to train again, newest first: the arm and its step, then the ancestors whose states it used.
+
+    Returns:
+        Each state as an arm and a step, and the checkpoint of the ancestor that the last of them grew from, if any.
+    """
+    lost = [(arm, stop)]  # not recursive, because there may be thousands of generations
+    while (record := arms[lost[-1][0]]).inherited:
+        ancestor = arms[record.arm.parents[0]]
+        if ancestor.checkpoint is not None and ancestor.steps == record.born_at:
+            found = find(ancestor.checkpoint)
+            if found is not None:
+                return lost, found
+        lost.append((ancestor.arm.id, record.born_at))
+    return lost, None

@@ -119,9 +119,9 @@ class Checkpoints:
             self._abandoned.append(name)
 
     def add(self, name: str, size: int) -> None:
-        """Add a checkpoint that a pull saved."""
+        """Add a checkpoint that a pull saved, unless it was already found when the directory was opened again."""
+        self.used += size - self._sizes.get(name, 0)
         self._sizes[name] = size
-        self.used += size
         self._largest = max(self._largest, size)
 
     def note_refused(self, size: int) -> None:
@@ -162,8 +162,12 @@ class Checkpoints:
         self._reserved[arm] = max(free // sharing, min(free, self._largest))
         return self._reserved[arm]
 
+    def keep(self, arm: int) -> None:
+        """Keep what a pull of this arm saved. It has an outcome, which may be in the journal even if writing it failed."""
+        self._names.pop(arm, None)
+
     def release(self, arm: int) -> None:
-        """Release the space of a pull that has ended."""
+        """Release the space of a pull that has ended, and keep what it saved."""
         self._reserved.pop(arm, None)
         self._names.pop(arm, None)
 

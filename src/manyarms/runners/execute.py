@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
 
 from ..checkpoints import commit, committed_size, remove
 from ..checkpoints.objects import upload
@@ -89,11 +94,38 @@ def _run(function: Function, task: Task, staged: Path, timer: Timer) -> Outcome:
 def _returned(function: Function, pull: RunningPull) -> Returned:
     """What the function returned; if it was stopped at a report, the last finite reward that it reported."""
     try:
-        return read_value(function(pull))
+        return read_value(call(function, pull))
     except PullStopped:
         if rewards := finite_curve(pull.curve):
             return read_value(rewards[-1])
         raise BadReward("its time was up before it reported a finite reward") from None
+
+
+def call(function: Function, pull: RunningPull) -> Any:
+    """What the function returns. A process that it forked ends here, because the pull is that of its parent."""
+    process = os.getpid()
+    try:
+        value = function(pull)
+    except BaseException as error:
+        if os.getpid() != process:
+            _exit_fork(error)
+        raise
+    if os.getpid() != process:
+        _exit_fork()
+    return value
+
+
+def _exit_fork(error: BaseException | None = None) -> NoReturn:
+    """End this process as Python would after a script that ended like this, but without its exit handlers."""
+    code = 0 if error is None else 1
+    if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+        code = error.code or 0
+    elif error is not None:
+        traceback.print_exception(error)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # it may be closed
+            stream.flush()
+    os._exit(code & 0xFF)
 
 
 class Returned(NamedTuple):
@@ -153,6 +185,8 @@ def _metric(value: Any) -> float | None:
 
 
 def _as_float(value: Any) -> float:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        return math.nan  # such as the mean of nothing but masked values, whose item() is 0.0
     return float(value.item() if hasattr(value, "item") else value)
 
 
@@ -164,7 +198,7 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
         arm, number = part.pull.arm.id, len(places)
         parent = places[part.parent] if isinstance(part.parent, int) else part.parent
         pull = RunningPull(part.pull, part.seed, scratch / f"{number}.part", latest[arm] if part.pull.start else None, parent)
-        function(pull)
+        call(function, pull)
         if pull.unsaved is not None:
             raise OSError(f"cannot train a lost state again: {pull.unsaved}")
         places.append(scratch / str(number))

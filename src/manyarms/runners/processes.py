@@ -188,17 +188,18 @@ class _Worker:
         self.deadline = math.inf
         self.ready = False
         self._clock, self._began = clock, 0.0
-        self.connection, theirs = Pipe()
-        their_lifeline, self._lifeline = Pipe(duplex=False)
-        numbers = [str(end.fileno()) for end in (theirs, their_lifeline)]
         try:
-            command = [sys.executable, "-c", _BOOT, *numbers, json.dumps(_search_path())]
-            self._process = start_child(command, environment, (theirs, their_lifeline))
+            self.connection, theirs = Pipe()
+            their_lifeline, self._lifeline = Pipe(duplex=False)
+            try:
+                numbers = [str(end.fileno()) for end in (theirs, their_lifeline)]
+                command = [sys.executable, "-c", _BOOT, *numbers, json.dumps(_search_path())]
+                self._process = start_child(command, environment, (theirs, their_lifeline))
+            finally:
+                theirs.close()
+                their_lifeline.close()
         except OSError as error:
             raise WorkerError(f"a worker process cannot be started: {error}") from error
-        finally:
-            theirs.close()
-            their_lifeline.close()
         with contextlib.suppress(OSError):  # if it died immediately, reading from it will show that
             self.connection.send_bytes(function)
 

@@ -98,7 +98,8 @@ class SpaceBatches:
         for number in self._choices:
             _, parameter, block = self._blocks[number]
             if _is_one_hot(parameter):
-                points[:, block] = np.eye(parameter.dimension)[rng.integers(parameter.dimension, size=count)]
+                points[:, block] = 0.0
+                points[np.arange(count), block.start + rng.integers(parameter.dimension, size=count)] = 1.0
             for row in points if not _is_one_hot(parameter) else ():
                 row[block] = parameter.encode(parameter.sample(rng))
         return points, lambda i: self._config(points[i], ())

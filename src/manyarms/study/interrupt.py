@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 FINISHING = "Stopping after the pulls in flight. Press Ctrl-C again to stop now; they will run again."
@@ -28,7 +28,8 @@ def first_interrupt_stops(stop: Callable[[], None], message: str = FINISHING) ->
 
     def handle(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        print(f"\n{message}", file=sys.stderr)
+        with suppress(OSError, ValueError, RuntimeError):  # the stream is a broken pipe, closed, or just being written
+            print(f"\n{message}", file=sys.stderr)
         stop()
 
     signal.signal(signal.SIGINT, handle)

@@ -52,8 +52,8 @@ def open_study(
 ) -> OpenStudy:
     """Open a new study, or resume the one with this name. The arguments are those of `Study`, and have been checked."""
     storage = os.fspath(storage) if isinstance(storage, os.PathLike) else storage
-    journal = open_journal(storage, study_name(name))
     checkpoints = _own_checkpoints(checkpoints)
+    journal = open_journal(storage, study_name(name))
     is_temporary = storage is None and checkpoints.root is None
     temporary = ScratchDirectory() if is_temporary else None
     try:

@@ -130,7 +130,8 @@ class Progress:
         self._ended = self._clock()
         self._note_best(self._ended)
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):  # the terminal was closed
+                self._live.stop()
         if self._notebook is not None:
             self._notebook.stop()
 

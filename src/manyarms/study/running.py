@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..core import Outcome
+from ..core import Outcome, with_own_config
 from ..runners import Abandoning, ProcessRunner, PullsAbandoned, SimulatedRunner
 from ..runners.engines import EngineRunner, PublishingRunner
 from ..runners.execute import Function
@@ -79,7 +80,7 @@ class Run:
             self._log.update(outcomes)
         for outcome in outcomes:
             for callback in self._arguments.callbacks:
-                callback(self._study, outcome)
+                callback(self._study, _own_copy(outcome))
         if self._progress is not None:
             self._progress.update()
 
@@ -98,3 +99,8 @@ class Run:
                 yield
         finally:
             self._progress = self._log = None
+
+
+def _own_copy(outcome: Outcome) -> Outcome:
+    """The outcome with a copy of the config, so that a callback may change it."""
+    return replace(outcome, pull=replace(outcome.pull, arm=with_own_config(outcome.pull.arm)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..checkpoints.assignment import Assignment
-from ..core import Outcome, Pull
+from ..core import Outcome, Pull, with_own_config
 from ..errors import ManyarmsWarning, NoResult
 from ..journal import Journal, MemoryJournal
 from ..runners import Runner
@@ -84,14 +85,19 @@ class Study(StudyView):
         self._temporary = opened.temporary
         self.direction = direction
         self.seed: int = opened.header["seed"]
+        self._handed_out: dict[int, tuple[Pull, Pull]] = {}  # by `id`: a pull that `ask` returned, and the strategy's own
         self._function: Function | None = None
         self._run: Run | None = None  # set only while `optimize` runs: a permanent cycle would keep a dropped study alive
         self.interrupted = False
         lasting = not isinstance(opened.journal, MemoryJournal)
-        self._assignment = Assignment(opened.checkpoints, opened.state, self.seed, lasting)
-        self._writer = StudyWriter(opened.journal, self.header, opened.state, self._assignment)
-        self._writer.set_budget(steps, limits)
-        self._writer.commit_budget()
+        try:
+            self._assignment = Assignment(opened.checkpoints, opened.state, self.seed, lasting)
+            self._writer = StudyWriter(opened.journal, self.header, opened.state, self._assignment)
+            self._writer.set_budget(steps, limits)
+            self._writer.commit_budget()
+        except BaseException:
+            opened.journal.close()  # the caller never gets this object, which holds the lock
+            raise
 
     @property
     def strategy(self) -> Strategy:
@@ -101,12 +107,17 @@ class Study(StudyView):
     def ask(self, context: int | None = None) -> Pull | None:
         """The next pull to run; None if there is nothing to start now, or the search is done.
 
-        Pulls that were in flight when the study was last closed come first.
+        Pulls that were in flight when the study was last closed come first. The config is a copy, which you may change.
 
         Args:
             context: Passed on to a strategy that expects one, such as `ContextualTreeUCB` with `schedule=None`.
         """
-        return self._writer.ask(context)
+        pull = self._writer.ask(context)
+        if pull is None:
+            return None
+        copied = replace(pull, arm=with_own_config(pull.arm))
+        self._handed_out[id(copied)] = copied, pull
+        return copied
 
     def tell(self, pull: Pull, value: Any, seconds: float = 0.0) -> None:
         """Record the result of a pull, if you run the loop yourself.
@@ -116,13 +127,15 @@ class Study(StudyView):
             value: A number, a dict with "reward", or None if the pull failed.
             seconds: How long the pull took, at least 0. It counts toward a time budget.
         """
+        _, asked = self._handed_out.get(id(pull), (pull, pull))
         try:
             returned = read_value(value)
         except BadReward as error:
-            outcome = Outcome(pull, reason="told as failed" if value is None else storable_text(str(error)), seconds=seconds)
+            outcome = Outcome(asked, reason="told as failed" if value is None else storable_text(str(error)), seconds=seconds)
         else:
-            outcome = Outcome(pull, **returned._asdict(), seconds=seconds)
+            outcome = Outcome(asked, **returned._asdict(), seconds=seconds)
         self._record([outcome])
+        self._handed_out.pop(id(pull), None)
 
     def _record(self, outcomes: Sequence[Outcome]) -> None:
         self._writer.record(outcomes)
@@ -143,6 +156,7 @@ class Study(StudyView):
 
     def model(self, arm: int, function: Function | None = None) -> Any:
         """The model of any arm at its best step, as `best_model` returns it for the recommended arm."""
+        self._record_of(arm)  # raises an error if there is no such arm
         return model_of(arm, self.counts, self._assignment, self.seed, function or self._function)
 
     def optimize(

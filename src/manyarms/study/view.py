@@ -14,19 +14,19 @@ from ..checkpoints.location import directories, find_checkpoint
 from ..checkpoints.objects import download
 from ..checkpoints.remote import RemotePath
 from ..checkpoints.scratch import ScratchDirectory
-from ..core import Arm, sign_of
+from ..core import Arm, sign_of, with_own_config
 from ..errors import NoResult, StudyMismatch, StudyNotFound
 from ..journal import Journal, open_journal
 from ..journal.header import stored_header
 from ..spaces import as_space
 from ..strategies import Strategy, uses_mean
 from . import frames
-from .counts import Counts
+from .counts import ArmRecord, Counts
 from .header import restored_strategy
 from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
 from .study_html import study_html
-from .summary import limits_of, remaining, summary
+from .summary import counted, limits_of, remaining, summary
 from .write_access import reading
 
 if TYPE_CHECKING:
@@ -92,10 +92,13 @@ class StudyView:
         return settings.get("max_steps") if settings else None
 
     def best(self) -> Arm:
-        """The arm that the strategy recommends; if that is unknown, the arm with the best reward."""
+        """The arm that the strategy recommends; if that is unknown, the arm with the best reward.
+
+        Its config is a copy, which you may change.
+        """
         if self._state is not None and self.counts.pulls:
-            return self._state.strategy.best()
-        return self.counts.arms[self.recommendation().arm].arm
+            return with_own_config(self._state.strategy.best())
+        return with_own_config(self.counts.arms[self.recommendation().arm].arm)
 
     def recommendation(self) -> Recommendation:
         """The recommended arm, its best step, and its reward there."""
@@ -138,7 +141,7 @@ class StudyView:
 
     @property
     def best_config(self) -> Any:
-        """The config of the recommended arm."""
+        """A copy of the config of the recommended arm."""
         return self.best().config
 
     @property
@@ -176,7 +179,7 @@ class StudyView:
 
         A checkpoint at a URL is downloaded to a temporary directory, which is removed when the study is closed.
         """
-        record = self.counts.arms[arm]
+        record = self._record_of(arm)
         name, _ = record.best_state(by_mean=False)
         if name != record.checkpoint and self._takes_mean(arm):  # checked only if it matters, because it may need a replay
             name = record.checkpoint
@@ -193,6 +196,13 @@ class StudyView:
             with suppress(OSError):  # it is missing or corrupt
                 download(checkpoint, directory)
         return directory
+
+    def _record_of(self, arm: int) -> ArmRecord:
+        try:
+            return self.counts.arms[arm]
+        except (KeyError, TypeError):
+            arms = counted(len(self.counts.arms), "arm")
+            raise ValueError(f"arm must be the id of an arm of study {self.name!r}, which has {arms}, got {arm!r}") from None
 
     def _takes_mean(self, arm: int) -> bool:
         known = self._state

@@ -174,6 +174,7 @@ class StudyWriter:
             if not is_awaited or outcome.pull.arm.id in ended:
                 results.append(Recorded.REPEATED)
                 continue
+            self._assignment.checkpoints.keep(outcome.pull.arm.id)
             self._pending.append(_Entry(ended_event(outcome), outcome))
             ended.add(outcome.pull.arm.id)
             results.append(Recorded.FAILED if outcome.reward is None else Recorded.NEW)
@@ -323,7 +324,9 @@ class StudyWriter:
 
     def _open_checkpoints(self) -> None:
         """Update the list of checkpoints with what others saved and deleted."""
-        checkpoints, needed = self._assignment.checkpoints, self._counts.needed()
+        outcomes = [entry.outcome for entry in self._pending if entry.outcome is not None]
+        unwritten = {outcome.checkpoint for outcome in outcomes if outcome.checkpoint is not None}
+        checkpoints, needed = self._assignment.checkpoints, self._counts.needed() | unwritten
         checkpoints.open(owner_of(self._journal, self._header), needed, checkpoints.directory.parent)
         checkpoints.sweep(needed)
 
