@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
 from ..checkpoints import commit, committed_size, remove
 from ..checkpoints.objects import upload
 from ..checkpoints.remote import Location, RemotePath
@@ -185,8 +183,8 @@ def _metric(value: Any) -> float | None:
 
 
 def _as_float(value: Any) -> float:
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        return math.nan  # such as the mean of nothing but masked values, whose item() is 0.0
+    if getattr(value, "mask", False):
+        return math.nan  # a masked array of NumPy, such as the mean of nothing but masked values, whose item() is 0.0
     return float(value.item() if hasattr(value, "item") else value)
 
 
