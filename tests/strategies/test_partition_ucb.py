@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyarms import Choice, ContextualPartitionUCB, Float, Int, NoResult, PartitionUCB, Space, TreeUCB
-from manyarms.strategies.cube.legal import LegalSplits, confidence, due, smallest
+from manyarms.strategies.cube.box_sizes import LegalSplits, confidence, due, smallest
 from manyarms.strategies.cube.partition import Partition
 from manyarms.testing import play
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .cube.box_sizes import PartitionRule
 from .cube.contextual_strategy import ContextualCubeStrategy
-from .cube.legal import PartitionRule
 from .cube.schedules import Schedule
 from .kit.settings import remember_settings
 

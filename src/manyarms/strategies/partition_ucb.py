@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .cube.box_sizes import PartitionRule
 from .cube.cube_strategy import CubeStrategy
-from .cube.legal import PartitionRule
 from .kit.settings import remember_settings
 
 

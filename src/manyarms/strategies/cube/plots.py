@@ -27,7 +27,7 @@ class Partitioned(Protocol):
 
 
 def draw_partition(strategy: Partitioned, axes: Axes | None = None) -> Axes:
-    """Draw the boxes of `PartitionUCB`, `TreeUCB` or a contextual one, on a cube of one or two dimensions, with the rewards.
+    """Draw the boxes and rewards of `PartitionUCB`, `TreeUCB` or a contextual variant that has one or two dimensions.
 
     In one dimension each box is a line at its mean, with its upper bound above it. In two dimensions it is a rectangle colored
     by its mean, white if it has no reward yet. With a context, the first dimension is the steps, as a share of `max_steps`.
@@ -43,7 +43,7 @@ def draw_partition(strategy: Partitioned, axes: Axes | None = None) -> Axes:
     regions = strategy.regions()
     dimension = len(regions[0].low)
     if dimension not in (1, 2):
-        raise ValueError(f"strategy must be on a cube of 1 or 2 dimensions to be drawn, got {dimension}")
+        raise ValueError(f"strategy must have 1 or 2 dimensions, including its context, to be drawn, got {dimension}")
     axes = plt.subplots(figsize=(7, 4.5) if dimension == 1 else (6.5, 5.2), layout="constrained")[1] if axes is None else axes
     (_draw_line if dimension == 1 else _draw_plane)(axes, regions, *strategy.observations())
     names = coordinate_names(strategy.ledger.space, dimension)
