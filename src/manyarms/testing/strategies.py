@@ -23,6 +23,7 @@ from ..core import Arm, Pull
 from ..strategies import RandomSearch, Strategy, extended, fresh_copy
 from ..strategies.kit.representation import LONGEST
 from . import evidence
+from .other_interpreter import elsewhere
 from .simulation import Asked, Recorded, Told, play, replay
 
 Make = Callable[[], Strategy]
@@ -175,7 +176,7 @@ def check_randomness_comes_from_the_seed(make: Make) -> None:
     """The same seed gives the same pulls, even in another process with different hashes. Other seeds give different pulls."""
     pulls = _transcript(make)
     _check(_transcript(make) == pulls, "the same seed must give the same pulls", "others")
-    _check(evidence.elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
+    _check(elsewhere(partial(_transcript, make)) == pulls, "another process must give the same pulls", "others")
     strategy = extended(make())
     if strategy is not None:
         other = fresh_copy(strategy, seed=strategy.ledger.seed + 1)
