@@ -219,6 +219,23 @@ def test_ctrl_c_ends_the_search_and_writes_the_best_so_far(fit, manyarms):
     assert journal() == pulls + 1
 
 
+@pytest.mark.timeout(600)  # a hang; it takes a while on a busy machine
+def test_ctrl_c_in_a_longer_search_keeps_a_better_model_of_the_earlier_one(fit, manyarms):
+    assert fit(budget=3).code == 0
+    facts = Path("things-model/model.json")
+    better = json.loads(facts.read_text())
+    better["scores"]["search"] = 2.0
+    facts.write_text(json.dumps(better))
+    process = start("--budget", 100_000)
+    assert wait_until(lambda: has_pulls(5))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, err
+    assert "Interrupted. The model in things-model was kept: its validation score is 2.0000" in out
+    assert json.loads(facts.read_text()) == better
+    assert manyarms("predict", "things-model", "things.csv").code == 0
+
+
 # -- irregular tables
 
 

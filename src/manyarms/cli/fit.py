@@ -127,6 +127,8 @@ def _fit(options: argparse.Namespace) -> int:
         if fitted.finished_before is not None:
             print(f"The search was already finished after {fitted.finished_before:,} steps. ", end="")
             print("Use a longer --time or a larger --budget to continue it.")
+        if fitted.better_saved_score is not None:
+            return _keep(fitted, fitted.better_saved_score)
         written = fitted.save(command=shlex.join(["manyarms", *sys.argv[1:]]), time=fitted.time.left())
     _show(fitted, written)
     return 130 if fitted.interrupted else 0
@@ -206,6 +208,16 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     print(f"\nWrote the model, {', '.join(names[:-1])} and {names[-1]} to {written[0].parent}. To use the model:\n")
     snippet = next(file for file in written if file.name == "snippet.py")
     print(snippet.read_text(encoding="utf-8"), end="")
+
+
+def _keep(fitted: TableFit, score: float) -> int:
+    """Print that the model of an earlier fit is kept, because it is better than what was found before Ctrl-C."""
+    print_line(
+        f"Interrupted. The model in {fitted.directory} was kept: its validation score is {score:.4f}, "
+        f"and there was only time for a model with {fitted.model.ensemble_score_:.4f}. "
+        "What was trained is stored, so run the same command again to continue."
+    )
+    return 130
 
 
 def _source(members: Sequence[Any]) -> str:

@@ -65,6 +65,15 @@ def finished_steps(directory: Path, seconds: float | None, budget: int | None) -
     return steps if done else None
 
 
+def better_score(directory: Path, score: float) -> float | None:
+    """The validation score of the model that an earlier fit saved in this directory, if it is better than this score."""
+    try:
+        saved = read_facts(directory).scores.get("search")
+    except (ManyarmsError, OSError):
+        return None
+    return saved if saved is not None and saved > score else None
+
+
 def mismatch(directory: Path, error: StudyMismatch) -> DirectoryMismatch:
     """The error for a directory with another search."""
     setting = error.setting

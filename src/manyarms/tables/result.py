@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..html.writing import write_text
 from ..sklearn.automl.column_kinds import NOTHING, dtype_kind
+from .directory import better_score
 from .evaluation import Evaluation, stored
 from .names import with_text_names
 from .problem import Problem
@@ -69,6 +70,17 @@ class TableFit:
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended the search."""
         return bool(getattr(self.model, "interrupted_", False))
+
+    @property
+    def better_saved_score(self) -> float | None:
+        """The validation score of the model that an earlier fit saved in the directory, if this fit was interrupted and its
+        own score is lower; None otherwise.
+
+        After Ctrl-C there is little time for an ensemble, so a resumed search may end with a worse model than it began with.
+        """
+        if self.directory is None or not self.interrupted:
+            return None
+        return better_score(self.directory, float(self.model.ensemble_score_))
 
     def predict(self, table: pd.DataFrame) -> Any:
         """Predictions for a data frame."""
