@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import checks
 from ..journal.storage import study_names
 from ..journal.totals import Totals, totals
+from ..study.summary import limits_of
 from .output import add_json, print_json, print_table
 from .studies import add_study, recommendation_of, stored_journal
 from .terminal import print_line
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _EVERY = 2  # seconds between readings with --watch
 _FAILURE = "most frequent failure"
 _OPTIONAL = ("failed", "in flight", "retrained")
+_BUDGETS = {"seconds": "budget in seconds", "cost": "budget in cost"}
+"""The columns of the limits besides steps, which few studies have."""
 
 
 def add_command(commands: Any) -> None:
@@ -89,20 +92,23 @@ def print_result(study: Study) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
+    hidden = {_FAILURE} | {name for name in _BUDGETS.values() if all(row[name] is None for row in rows)}
     print_table(
-        [{name: value for name, value in row.items() if name != _FAILURE} for row in rows], _OPTIONAL, "No studies yet."
+        [{name: value for name, value in row.items() if name not in hidden} for row in rows], _OPTIONAL, "No studies yet."
     )
 
 
 def _row(name: str, header: Mapping[str, Any], counts: Totals, best: float | None) -> dict[str, Any]:
     """One study as a row of the table."""
+    limits = limits_of(header, counts.changed_limits)
     return {
         "study": name,
         "strategy": header["strategy"],
         "best": best,
         "arms": counts.arms,
         "steps": counts.steps,
-        "budget": counts.budgets[-1],
+        "budget": None if limits is None else limits.steps,
+        **{column: None if limits is None else getattr(limits, name) for name, column in _BUDGETS.items()},
         "pulls": counts.pulls,
         "failed": counts.failures,
         "in flight": counts.in_flight,
@@ -114,7 +120,7 @@ def _row(name: str, header: Mapping[str, Any], counts: Totals, best: float | Non
 
 def _totals_of(study: Study) -> Totals:
     """The counts of an open study."""
-    counts = study.counts
+    counts, limits = study.counts, study.limits
     return Totals(
         arms=len(counts.arms),
         pulls=counts.pulls,
@@ -124,5 +130,5 @@ def _totals_of(study: Study) -> Totals:
         seconds=counts.seconds,
         retrained=counts.retrained,
         reason=counts.reasons.most_common(1)[0][0] if counts.reasons else None,
-        budgets=(study.budget,),
+        changed_limits=None if limits is None else {"budget": limits.steps, **limits.as_json()},
     )

@@ -33,7 +33,7 @@ class Totals:
         seconds: Time spent in pulls.
         retrained: Steps trained again because a checkpoint was lost.
         reason: The most frequent reason for a failure; None if no pull failed.
-        budgets: The budget in the header of the study, then each one that replaced it.
+        changed_limits: The newest limits in steps, seconds and cost, if they replaced those in the header.
     """
 
     arms: int
@@ -44,7 +44,7 @@ class Totals:
     seconds: float
     retrained: int
     reason: str | None
-    budgets: tuple[int | None, ...]
+    changed_limits: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,6 @@ def totals(journal: SqlJournal) -> Totals:
     }
     columns = (value.label(name) for name, value in (counts | sums).items())
     found = journal.select(sa.select(*columns).where(_event.study == journal.study))[0]
-    settings = (journal.header or {}).get("settings") or {}
     return Totals(
         arms=found.arms,
         pulls=found.told,
@@ -98,7 +97,7 @@ def totals(journal: SqlJournal) -> Totals:
         seconds=found.seconds or 0.0,
         retrained=_retrained(journal) if found.retrained else 0,
         reason=_most_frequent_reason(journal) if found.failed else None,
-        budgets=(settings.get("budget"), *(_budgets(journal) if found.budget else ())),
+        changed_limits=_changed_limits(journal) if found.budget else None,
     )
 
 
@@ -174,10 +173,11 @@ def _checkpoint(told: Any) -> str | None:
     return json.loads(told.data).get("checkpoint") if told.data else None
 
 
-def _budgets(journal: SqlJournal) -> list[int | None]:
-    """The budgets that replaced the one in the header."""
-    query = sa.select(_event.data).where(_event.study == journal.study, _event.kind == "budget").order_by(_event.number)
-    return [json.loads(data)["budget"] for (data,) in journal.select(query)]
+def _changed_limits(journal: SqlJournal) -> dict[str, Any]:
+    """The newest limits that replaced those in the header."""
+    mine = sa.and_(_event.study == journal.study, _event.kind == "budget")
+    newest = journal.select(sa.select(_event.data).where(mine).order_by(_event.number.desc()).limit(1))
+    return json.loads(newest[0].data)  # type: ignore[no-any-return]
 
 
 def _retrained(journal: SqlJournal) -> int:
