@@ -199,7 +199,7 @@ def test_worker_processes_train_time_out_and_die(tmp_path):
     assert run(WORKERS, tmp_path) == [
         "12 0 1.0",
         "all 2 pulls failed; most often (2 times): took longer than pull_timeout=0.2 s",
-        "all 1 pulls failed; most often (1 times): the worker exited with code 3",
+        "the only pull failed: the worker exited with code 3",
     ]
 
 

@@ -95,12 +95,24 @@ def test_the_start_names_every_limit(caplog):
         pass
     with SearchLog(ma.Study(ma.RandomSearch(SPACE, seed=0)), None, Clock()):
         pass
+    with SearchLog(ma.Study(ma.RandomSearch(SPACE, seed=0)), None, Clock(), timeout=90):
+        pass
+    with SearchLog(study(1), None, Clock(), timeout=2.25):
+        pass
     starts = [line for line in messages(caplog) if line.endswith("new")]
-    assert [line.partition("budget ")[2] for line in starts] == [
-        "30 steps, new",
-        "7200.0 s of training, cost 5.0, new",
-        "unlimited, new",
+    assert [line.partition("RandomSearch, ")[2] for line in starts] == [
+        "budget 30 steps, new",
+        "budget 7200 s of training, cost 5, new",
+        "budget unlimited, new",
+        "time limit 90.0 s, new",
+        "budget 1 step, time limit 2.2 s, new",
     ]
+
+
+def test_one_of_something_is_not_counted_as_several(caplog):
+    caplog.set_level(logging.INFO, "manyarms")
+    study(1).optimize(counting(), verbose=0)
+    assert ": 1 of 1 step, 1 arm, 1 pull, 0 failed; best reward" in messages(caplog)[-1]
 
 
 def test_the_smallest_reward_is_best_when_that_is_looked_for(caplog):

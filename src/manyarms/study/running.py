@@ -85,7 +85,7 @@ class Run:
             self._progress.update()
 
     def _timeout(self) -> float | None:
-        """Seconds after which the search ends, for the progress display; None if they are simulated."""
+        """Seconds after which the search ends, for the progress display and the log; None if they are simulated."""
         return None if isinstance(self._arguments.runner, SimulatedRunner) else self._arguments.limit
 
     @contextmanager
@@ -94,7 +94,7 @@ class Run:
         try:
             with (
                 Progress(study, verbose > 0, self._timeout()) as self._progress,
-                SearchLog(study, shown_level(verbose, self._progress.is_live)) as self._log,
+                SearchLog(study, shown_level(verbose, self._progress.is_live), timeout=self._timeout()) as self._log,
             ):
                 yield
         finally:

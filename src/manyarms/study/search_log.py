@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..core import Outcome, sign_of
 from ..safe_text import safe_text
+from .summary import counted
 
 if TYPE_CHECKING:
     from .view import StudyView
@@ -33,10 +34,17 @@ class SearchLog:
         study: The search.
         shown: The lowest level to show on standard error; None shows nothing.
         clock: Returns the time in seconds, from any start.
+        timeout: Seconds after which the search ends; None if there is no such limit.
     """
 
-    def __init__(self, study: StudyView, shown: int | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._study, self._clock = study, clock
+    def __init__(
+        self,
+        study: StudyView,
+        shown: int | None,
+        clock: Callable[[], float] = time.monotonic,
+        timeout: float | None = None,
+    ) -> None:
+        self._study, self._clock, self._timeout = study, clock, timeout
         self._sign = sign_of(study.header["direction"])
         self._screen = None if shown is None or is_set_up(logger) else _Screen(shown)
         self._best: float | None = None
@@ -51,8 +59,9 @@ class SearchLog:
         self._before = counts.pulls + counts.failures
         rewards = [record.best_reward for record in counts.arms.values() if record.best_reward is not None]
         self._best = max(rewards, key=lambda reward: self._sign * reward, default=None)
-        start = f"resumed from {counts.events} events, {counts.steps} steps spent" if counts.events else "new"
-        self._log(logging.INFO, f"{self._study.header['strategy']}, budget {self._limits()}, {start}")
+        resumed = f"resumed from {counted(counts.events, 'event')}, {counted(counts.steps, 'step')} spent"
+        start = resumed if counts.events else "new"
+        self._log(logging.INFO, f"{self._study.header['strategy']}, {self._limits()}, {start}")
         return self
 
     def update(self, outcomes: Iterable[Outcome]) -> None:
@@ -111,19 +120,25 @@ class SearchLog:
 
     def _counts(self) -> str:
         counts, total = self._study.counts, self._study.budget
-        steps = f"{counts.steps} steps" if total is None else f"{counts.steps} of {total} steps"
-        return f"{steps}, {len(counts.arms)} arms, {counts.pulls} pulls, {counts.failures} failed"
+        steps = counted(counts.steps, "step") if total is None else f"{counts.steps} of {counted(total, 'step')}"
+        return f"{steps}, {counted(len(counts.arms), 'arm')}, {counted(counts.pulls, 'pull')}, {counts.failures} failed"
 
     def _rate(self, now: float) -> float:
         counts = self._study.counts
         return (counts.pulls + counts.failures - self._before) / max(now - self._began, 1e-9)
 
     def _limits(self) -> str:
-        limits = self._study.limits
-        if limits is None:
-            return "unlimited"
-        named = {"{} steps": self._study.budget, "{} s of training": limits.seconds, "cost {}": limits.cost}
-        return ", ".join(text.format(limit) for text, limit in named.items() if limit is not None)
+        """The budget of the study and the time limit of this run."""
+        limits, parts = self._study.limits, list[str]()
+        if self._study.budget is not None:
+            parts.append(counted(self._study.budget, "step"))
+        if limits is not None and limits.seconds is not None:
+            parts.append(f"{float(limits.seconds):g} s of training")
+        if limits is not None and limits.cost is not None:
+            parts.append(f"cost {limits.cost:g}")
+        budget = [f"budget {', '.join(parts)}"] if parts else []
+        timeout = [] if self._timeout is None else [f"time limit {self._timeout:.1f} s"]
+        return ", ".join(budget + timeout) or "budget unlimited"
 
     def _is_wanted(self, level: int) -> bool:
         return logger.isEnabledFor(level) or (self._screen is not None and level >= self._screen.level)

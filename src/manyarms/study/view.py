@@ -137,7 +137,9 @@ class StudyView:
         if not self.counts.failures:
             return "no pull has ended yet"
         reason, times = self.counts.reasons.most_common(1)[0]
-        return f"all {self.counts.failures} pulls failed; most often ({times} times): {reason}"
+        if self.counts.failures == 1:
+            return f"the only pull failed: {reason}"
+        return f"all {self.counts.failures} pulls failed; most often ({counted(times, 'time')}): {reason}"
 
     @property
     def best_config(self) -> Any:

@@ -81,7 +81,8 @@ def _fallback_note(search: AutoStudy, member: Member) -> str:
     counts = search.study.counts
     cause = "no pull finished in time"
     if counts.failures:
-        cause = f"all {counts.failures} pulls failed, most often with: {counts.reasons.most_common(1)[0][0]}"
+        failed = "the only pull failed" if counts.failures == 1 else f"all {counts.failures} pulls failed, most often"
+        cause = f"{failed} with: {counts.reasons.most_common(1)[0][0]}"
     if member.family == CONSTANT:
         return f"No model could be trained, so the prediction is the same for every row ({cause})."
     return f"No model could be trained in the search, so a small decision tree trained on a few rows is used ({cause})."
