@@ -262,7 +262,7 @@ def _by_reason(results: Sequence[Result]) -> list[str]:
     """The reasons of rejections, most frequent first, without column names."""
     kinds = (
         *("numbers the rows", "is free text", "looks like an identifier", "is a date", "is constant"),
-        *("is missing in every row", "is different in every row", "no columns besides", "only identifies the rows"),
+        *("is missing in every row", "a different value in every row", "no columns besides", "only identifies the rows"),
         "At least 2 rows",
     )
     reasons = [result.reason for result in results if result.outcome == REFUSED]

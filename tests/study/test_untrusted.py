@@ -236,6 +236,6 @@ def test_files_of_ours_in_the_old_directory_of_a_study_of_that_name_stay(manyarm
     change_header(checkpoints=str(old.absolute()))
     shutil.rmtree("sent/study.db-checkpoints")
     refused = manyarms("gc", "sent/study.db", "--best-only")
-    assert refused.code == 1 and "has no file that says it belongs to study 'study'" in refused.err
+    assert refused.code == 1 and "has no owner file, so it may not belong to study 'study'" in refused.err
     opened("sent/study.db", checkpoints="models").close()
     assert set(old.iterdir()) == before

@@ -38,7 +38,7 @@ def absolute(text: str) -> str:
 
 
 def noted(root: Location, owner: Owner) -> str:
-    """The directory as stored in the header: relative to the database if it is next to it, so that both can be moved."""
+    """The directory as stored in the header: relative if it is inside the database's directory, so that both can be moved."""
     if isinstance(root, RemotePath):
         return str(root / owner.directory_name)
     directory = root.absolute() / owner.directory_name
@@ -103,8 +103,8 @@ def owned_root(journal: Journal, header: Mapping[str, Any]) -> Location:
     unowned = _noted_directory(journal, header)
     if unowned is not None and unowned.parent != default_root(journal) and _may_exist(unowned):
         raise StorageError(
-            f"{str(unowned)!r} has no file that says it belongs to study {journal.name!r}: if it does, resume the study "
-            f"with checkpoints={str(unowned.parent)!r}, which takes over its checkpoints, and try again"
+            f"{str(unowned)!r} has no owner file, so it may not belong to study {journal.name!r}. If it does, resume the study "
+            f"with checkpoints={str(unowned.parent)!r} to take over the checkpoints in it, and try again"
         )
     return default_root(journal)
 

@@ -42,7 +42,7 @@ def text(value: object) -> str:
 
 
 def cell(value: Any) -> float | int | bool | str | None:
-    """A value for a cell of a table: a number, a truth value, or short text. Lists and dicts become JSON text.
+    """A value for a cell of a table: a number, a Boolean, or short text. Lists and dicts become JSON text.
 
     >>> cell(0.5), cell([1, {"a": None}]), cell(2**60), cell(float("inf"))
     (0.5, '[1, {"a": null}]', '1152921504606846976', 'Infinity')

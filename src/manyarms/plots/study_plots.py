@@ -127,7 +127,7 @@ class StudyPlots:
         return self._drawn(charts.decisions, backend)
 
     def scores(self, *, backend: str = "plotly") -> Any:
-        """What the strategy thinks of its arms: the value by which it chooses, and the bonus for exploration.
+        """How the strategy scores its arms: the value of each arm, and the bonus for exploration.
 
         Args:
             backend: "plotly" or "matplotlib".
@@ -151,7 +151,7 @@ class StudyPlots:
         return self._thought("posteriors", backend)
 
     def boxes(self, *, backend: str = "plotly") -> Any:
-        """How `TreeUCB`, `PartitionUCB` or a contextual one has split the space.
+        """How `TreeUCB`, `PartitionUCB` or a contextual variant has split the space.
 
         Args:
             backend: "plotly" or "matplotlib".

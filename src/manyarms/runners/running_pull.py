@@ -129,10 +129,10 @@ class RunningPull(dict[str, Any]):
         return math.inf if self._timer is None else self._timer.left()
 
     def report(self, reward: Any) -> None:
-        """Record a point of the learning curve. If the time of the pull is up, it ends here, with this reward.
+        """Record a point of the learning curve. If the pull's time is up, the pull ends here with this reward.
 
-        Its state is then whatever it has saved so far. A pull also ends here if it would otherwise exceed `pull_timeout`, and
-        fail, before the next report.
+        Its state is then whatever it has saved so far. A pull also ends here if it would otherwise exceed `pull_timeout`
+        before the next report and fail.
         """
         self.curve.append(float(reward))
         if self._timer is not None and self._timer.is_last_report():

@@ -98,7 +98,7 @@ class DTTTS:
         budget: Total number of steps; None runs until the study stops it. No decision depends on it.
         beta: Probability of pulling the leader.
         max_steps: Maximum number of steps per arm; None means no limit.
-        recommend: "optimal" recommends the arm that is most probably the best of those with a reward, "most_pulled" the one
+        recommend: "optimal" recommends the arm that is most likely to be the best of those with a reward, "most_pulled" the one
             with the most rewards, "mean" the one with the largest mean, computed as if it had two more rewards that average
             1/2. Ties are broken by the largest mean.
         seed: Random seed. The same seed gives the same search.

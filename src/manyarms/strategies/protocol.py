@@ -29,14 +29,14 @@ class ExtendedStrategy(Strategy, Protocol):
     """What the built-in strategies offer beyond the three methods.
 
     A strategy whose constructor takes more than a space and its settings also has a method `fresh_copy(**changes)`. A strategy
-    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`. If the budget of a study is a time,
-    `learn_seconds(pull, seconds)` is called before each `tell`, if there is such a method. What it has learned is shown by
-    `study.plot` if it has `scores()`, `predictions()`, `posteriors()` or `boxes()`, which return records of `strategies.kit`
-    or None.
+    that may treat rewards as repeated measurements of one value also has `uses_mean(arm)`. If a strategy has
+    `learn_seconds(pull, seconds)`, that method is called before each `tell` in a study whose budget is a time. `study.plot` can
+    show what a strategy has learned if it has `scores()`, `predictions()`, `posteriors()` or `boxes()`, which return records
+    of `strategies.kit` or None.
 
     Attributes:
         ledger: Its space, seed, budget and counts. Setting `ledger.budget` changes the total number of steps.
-        settings: The keyword arguments as given, from which `fresh_copy` makes the same strategy again.
+        settings: The keyword arguments as given, from which `fresh_copy` recreates the strategy.
     """
 
     ledger: Ledger

@@ -81,7 +81,7 @@ class Report:
 
     @property
     def fraction(self) -> float | None:
-        """The share of the budget that is spent, of the limit that is nearest; None without a limit."""
+        """The share of the budget that is spent, for the limit that is closest to being reached; None without a limit."""
         return spent_fraction(self.limits)
 
 
@@ -103,7 +103,7 @@ def head(report: Report, width: int) -> Head:
 
 
 def lines(report: Report, width: int) -> list[str]:
-    """The other lines of a report: the best arm, what is training, and failures if there are any."""
+    """The lines of a report after the first: the best arm, what is training, and failures if there are any."""
     failed = f"{report.failures} failed, most often: {safe_text(report.reason or 'no reason given')}"
     found = [fitted(_best(report.best), width), _activity(report, width)]
     return found + ([cropped(failed, width)] if report.failures else [])

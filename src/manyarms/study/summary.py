@@ -47,7 +47,7 @@ def remaining(limits: Budget | None, counts: Spent) -> dict[str, float]:
 
 
 def spent_fraction(spent: Mapping[str, tuple[float, float]]) -> float | None:
-    """The share of the budget that is spent, of the limit that is nearest; None without a limit.
+    """The share of the budget that is spent, for the limit that is closest to being reached; None without a limit.
 
     >>> spent_fraction({"steps": (5, 20), "seconds": (3.0, 6.0)}), spent_fraction({})
     (0.5, None)

@@ -35,10 +35,10 @@ class WriteAccess:
         return hasattr(self._journal, "__len__") and len(self._journal) != own
 
     def take(self) -> bool:
-        """Take the lock, unless this object holds it. Raises `StudyLocked` if another process or object holds it.
+        """Take the lock, unless this object already holds it. Raises `StudyLocked` if another process or object holds it.
 
         Returns:
-            Whether the lock was acquired by this call, so that others may have written since it was released.
+            Whether this call acquired the lock. If it did, others may have written since the lock was last released.
         """
         if self._shared is None or self._shared.is_writer:
             return False

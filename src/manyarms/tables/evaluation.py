@@ -41,7 +41,7 @@ class Evaluation:
         return pd.DataFrame({"actual": self.target.to_numpy(), "predicted": self.model.predict(None)})
 
     def probabilities(self) -> NDArray[np.float64] | None:
-        """The class probabilities; None for a regression."""
+        """The class probabilities; None for regression."""
         return self.model.predict_proba(None) if hasattr(self.model, "classes_") else None
 
     def baseline(self, scoring: str, constant: Any) -> float | None:

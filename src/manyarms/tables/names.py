@@ -56,7 +56,7 @@ def with_text_names(frame: pd.DataFrame, notify: Notify) -> pd.DataFrame:
 
 
 def without_row_numbers(frame: pd.DataFrame, notify: Notify) -> pd.DataFrame:
-    """The table without a column that only numbers the rows, as pandas and R write it."""
+    """The table without a column that only numbers the rows, such as the index that pandas and R write to files."""
     for name in ("Unnamed: 0", "__index_level_0__"):
         if name not in frame.columns or frame[name].dtype.kind not in "iu" or not (frame[name].diff().iloc[1:] > 0).all():
             continue

@@ -41,7 +41,7 @@ class Facts:
         columns: How the columns that it predicts from were stored, by name and in order.
         dtypes: The dtypes of these columns.
         target_kind: How the target was stored.
-        classes: The classes in the order of the probabilities; None for a regression.
+        classes: The classes in the order of the probabilities; None for regression.
         scoring: Name of the scorer.
         scores: Scores: cross-validated ("search"), on the held-out rows ("held out"), and of a constant baseline ("baseline").
         rows: Number of rows for training and for testing.

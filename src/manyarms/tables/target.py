@@ -88,7 +88,8 @@ def check_target(target: pd.Series[Any], task: str) -> None:
         examples = listed(target.unique()[:3])
         raise TargetError(f"A regression needs a numeric target, but the column {name!r} holds text, such as {examples}.", name)
     if task == CLASSIFICATION and target.nunique() == rows:
-        raise TargetError(f"The target column {name!r} is different in every row, so there are no classes to learn.", name)
+        problem = f"The target column {name!r} has a different value in every row, so there are no classes to learn."
+        raise TargetError(problem, name)
 
 
 def _shown(value: Any) -> str:

@@ -280,7 +280,7 @@ WRONG = {
     "colour": ({"x_test": COLOUR}, "x_test must be rows x 28 x 28, got 30 x 32 x 32 x 3"),
     "no rows": ({"x_test": GREY[:0], "y_test": LABELS[:0]}, "x_test must be rows x 28 x 28, got 0 x 28 x 28"),
     "labels missing": ({"y_train": None}, "must contain the arrays y_train, got x_train, x_test, y_test"),
-    "too few labels": ({"y_train": LABELS[:9]}, r"y_train must be 30 labels, one for each image, got the shape \(9,\)"),
+    "too few labels": ({"y_train": LABELS[:9]}, r"y_train must be 30 labels, one for each image, got shape \(9,\)"),
     "labels beyond 9": ({"y_test": LABELS + 5}, "y_test must be whole numbers from 0 to 9, got uint8 from 5 to 14"),
     "labels of floats": ({"y_test": LABELS / 2}, "y_test must be whole numbers from 0 to 9"),
     "labels of text": ({"y_test": LABELS.astype(str)}, "mnist.npz: y_test must be whole numbers from 0 to 9, got <U3"),

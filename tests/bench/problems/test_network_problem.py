@@ -144,7 +144,7 @@ def test_images_that_do_not_fit_are_refused():
     for given, message in (
         ((x[:, 0], y, x, y), "x_train must be rows x height x width"),
         ((x, y, x[:, :4], y), "x_valid must be rows x height x width"),
-        ((x, y[:9], x, y), "y_train must have a label for each of 10 images"),
+        ((x, y[:9], x, y), "y_train must have one label for each of the 10 images"),
         ((x, y / 2, x, y), "y_train must be whole numbers from 0, got float64 from 0.0"),
         ((x, y, x, y - 1), "y_valid must be whole numbers from 0, got int64 from -1"),
         ((x, y.astype(str), x, y), "y_train must be whole numbers from 0, got <U21"),

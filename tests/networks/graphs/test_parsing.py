@@ -75,16 +75,16 @@ WRONG = {
     ),
     "the same id twice": (graph(node(1, [0]), node(1, [0])), "node 1 (dense) of graph 'vector': another node has the same id"),
     "id of the input": (graph(node(0, [0])), "id must be an integer above 0"),
-    "no id": (graph({}), "node at position 0 of graph 'vector' must have activation, combiner, id"),
+    "no id": (graph({}), "node at position 0 of graph 'vector' must have the keys activation, combiner, id"),
     "no dict": (graph(3), "node at position 0 of graph 'vector' must be a dict"),
-    "an unknown key": (graph(node(1, [0], color="red")), "node 1 (dense) of graph 'vector' must have activation"),
+    "an unknown key": (graph(node(1, [0], color="red")), "node 1 (dense) of graph 'vector' must have the keys activation"),
     "no nodes": (graph(), "graph 'vector' must have a list of at least one node"),
     "too many nodes": (
         graph(*(node(id, [id - 1]) for id in range(1, 10)), next_id=10),
         "graph 'vector' must have at most 8 nodes, got 9",
     ),
-    "nodes missing": ({}, "graph 'vector' must have next_id, nodes"),
-    "no graph": ([1], "graph 'vector' must be a dict with next_id, nodes"),
+    "nodes missing": ({}, "graph 'vector' must have the keys next_id, nodes"),
+    "no graph": ([1], "graph 'vector' must be a dict with the keys next_id, nodes"),
     "an id used already": (graph(node(9, [0])), "graph 'vector': next_id must be an integer above every node's id, got 9"),
 }
 
@@ -113,8 +113,8 @@ def test_a_wrong_network_is_refused():
     space = SPACES["gray images"]
     right = space.to_json(samples(space, 1)[0])
     for change, message in (
-        (lambda data: data.pop("training"), "a network must be a dict with graphs and training"),
-        (lambda data: data["graphs"].pop("image"), "graphs must be a dict with image, vector, got"),
+        (lambda data: data.pop("training"), "a network must be a dict with the keys graphs and training"),
+        (lambda data: data["graphs"].pop("image"), "graphs must be a dict with the keys image, vector, got"),
         (lambda data: data["training"].update(learning_rate=-1), "training must be a config of Space"),
         (lambda data: data["graphs"]["image"]["nodes"][0].update(operation="?"), "node 1 (?) of graph 'image'"),
     ):

@@ -59,7 +59,7 @@ def test_tables_are_refused_on_a_device_without_double_precision():
 
 def test_images_whose_channels_come_first_are_refused_unless_a_space_says_what_they_are():
     x, y = np.zeros((9, 3, 8, 8)), np.arange(9) % 2
-    with pytest.raises(ValueError, match=r"x width x channels, got the shape \(9, 3, 8, 8\); .* with np.moveaxis\(x, 1, -1\)"):
+    with pytest.raises(ValueError, match=r"x width x channels, got shape \(9, 3, 8, 8\); .* with np.moveaxis\(x, 1, -1\)"):
         networks.image_classifier(x, y, x, y)
     networks.image_classifier(np.moveaxis(x, 1, -1), y, np.moveaxis(x, 1, -1), y)
     networks.Classifier(networks.image_space((8, 3, 8), 2), x, y, x, y)
@@ -78,12 +78,12 @@ def test_lists_are_accepted():
     [
         ({"y_train": ["a", "b", "c"] * 3}, "y_train must be integers, one label per row, got <U1"),
         ({"y_train": np.where(TWO, np.nan, 0)}, "y_train must be integers, one label per row, got float64"),
-        ({"y_valid": TWO[:, None]}, r"y_valid must be integers, .*, got int64 with the shape \(9, 1\)"),
+        ({"y_valid": TWO[:, None]}, r"y_valid must be integers, .*, got int64 with shape \(9, 1\)"),
         ({"y_train": TWO[:5]}, "y_train must be 9 integers"),
         ({"y_train": TWO - 1}, "y_train must be 0, 1, 2 and so on, got -1 to 0"),
         ({"y_train": TWO * 0 + 1}, "y_train must have at least two classes, got only 1"),
         ({"y_train": TWO * 0, "y_valid": TWO * 0}, "y_train must have at least two classes, got only 0"),
-        ({"x_train": np.zeros((0, 5)), "y_train": TWO[:0]}, r"x_train must be rows x features, got the shape \(0, 5\)"),
+        ({"x_train": np.zeros((0, 5)), "y_train": TWO[:0]}, r"x_train must be rows x features, got shape \(0, 5\)"),
         ({"x_valid": np.zeros((0, 5)), "y_valid": TWO[:0]}, "y_valid must have at least one label, got none"),
         ({"x_valid": np.zeros((9, 4))}, "x_valid must have the shape rows x 5 to fit the space, got 9 x 4"),
         ({"x_train": [[0.0] * 5, [1.0]]}, "x_train must be an array, got rows of different lengths"),
@@ -121,7 +121,7 @@ def test_wrong_arguments_are_refused():
         (networks.table_classifier, np.zeros((9, 5, 2))),
         (networks.table_classifier, np.zeros(9)),
     ):
-        with pytest.raises(ValueError, match=r"x_train must be rows x .*, got the shape \(9,"):
+        with pytest.raises(ValueError, match=r"x_train must be rows x .*, got shape \(9,"):
             make(x, np.zeros(9, int), x, np.zeros(9, int))
     with pytest.raises(ValueError, match="optimizer must be one of 'sgd', 'adam', 'adamw', 'rmsprop', got 'lion'"):
         make_optimizer("lion", [], 0.1)

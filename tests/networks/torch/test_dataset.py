@@ -122,7 +122,7 @@ def test_what_does_not_fit_the_space_is_refused(x, space, message):
     [
         (np.zeros(4, int), "y_train must be 5 integers, one label per row"),
         (np.zeros(5), "y_train must be 5 integers"),
-        (np.zeros((5, 1), int), r"y_train must be 5 integers, .* got int64 with the shape \(5, 1\)"),
+        (np.zeros((5, 1), int), r"y_train must be 5 integers, .* got int64 with shape \(5, 1\)"),
         (["a", "b", "a", "b", "a"], "y_train must be 5 integers, one label per row, got <U1"),
         ([0, 1, np.nan, 1, 0], "y_train must be 5 integers, one label per row, got float64"),
         ([[0], [1, 2], 0, 0, 0], "y_train must be an array"),

@@ -46,7 +46,7 @@ def test_a_partition_is_drawn_with_the_names_of_its_sides(search, labels, pyplot
 
 
 def test_more_dimensions_are_refused(pyplot):
-    with pytest.raises(ValueError, match="strategy must be on a cube of 1 or 2 dimensions to be drawn, got 3"):
+    with pytest.raises(ValueError, match="strategy must have 1 or 2 dimensions, including its context, to be drawn, got 3"):
         draw_partition(ContextualTreeUCB(PLANE, budget=200, max_steps=9, seed=0))
 
 

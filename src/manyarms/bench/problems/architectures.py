@@ -149,7 +149,7 @@ class Cnn:
 
 
 def cifar_space(longest: int | None = None) -> Space:
-    """The space of table 2b. With `longest`, the iterations of the longest training, the length is tuned too."""
+    """The space of table 2b. If `longest` is given, the number of iterations is tuned too, and `longest` is its maximum."""
     kernels = {"conv1_kernel": Int(1, 7), "conv2_kernel": Int(1, 7), "conv3_kernel": Int(1, 3)}
     pools = {"pool1": Int(1, 3), "pool2": Int(1, 3), "pool3": Int(1, 6)}
     return Space(**kernels, **pools, **_adam(), reductions=Int(1, 3), **_lengths(longest, 1))

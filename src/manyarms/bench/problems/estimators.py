@@ -54,7 +54,7 @@ def digits_mlp() -> FittedProblem:
 
 
 def boosted_trees(dataset: str = "spambase") -> FittedProblem:
-    """Gradient boosting on 600 rows of a UCI dataset. A step is 5 of 50 trees, the reward the accuracy on 2,000 other rows.
+    """Gradient boosting on 600 rows of a UCI dataset. A step is 5 of 50 trees; the reward is the accuracy on 2,000 other rows.
 
     Args:
         dataset: "spambase" or "wilt", from `uci` in the data directory.

@@ -133,7 +133,7 @@ def _problems(arrays: Arrays, shape: tuple[int, ...]) -> Iterator[str]:
         if x.shape[1:] != shape or not len(x):
             yield f"x_{part} must be {' x '.join(map(str, ('rows', *shape)))}, got {' x '.join(map(str, x.shape))}"
         elif y.shape != x.shape[:1]:
-            yield f"y_{part} must be {len(x)} labels, one for each image, got the shape {y.shape}"
+            yield f"y_{part} must be {len(x)} labels, one for each image, got shape {y.shape}"
         elif x.dtype.kind not in "buif":
             yield f"x_{part} must be numbers, got {x.dtype}"
         elif x.dtype.kind == "f" and not np.isfinite(x).all():

@@ -34,10 +34,10 @@ class Images:
         for part in ("train", "valid", "test") if self.x_test is not None else ("train", "valid"):
             x, y = _array(f"x_{part}", getattr(self, f"x_{part}")), _array(f"y_{part}", getattr(self, f"y_{part}"))
             if x.ndim not in (3, 4) or x.shape[1:] != self.x_train.shape[1:]:
-                raise ValueError(f"x_{part} must be rows x height x width (x channels), like x_train, got the shape {x.shape}")
+                raise ValueError(f"x_{part} must be rows x height x width (x channels), like x_train, got shape {x.shape}")
             if y.shape != x.shape[:1] or not len(y):
                 raise ValueError(
-                    f"y_{part} must have a label for each of {len(x)} images, at least one; got the shape {y.shape}"
+                    f"y_{part} must have one label for each of the {len(x)} images, and at least one label, got shape {y.shape}"
                 )
             if not np.issubdtype(y.dtype, np.integer) or y.min() < 0:
                 found = f" from {y.min()}" if np.issubdtype(y.dtype, np.number) else ""

@@ -94,7 +94,7 @@ def add_edge(graph: Graph, space: GraphSpace, rng: np.random.Generator) -> Graph
 
 
 def remove_edge(graph: Graph, space: GraphSpace, rng: np.random.Generator) -> Graph | None:
-    """Remove one of several inputs of a node, if its source is also used elsewhere."""
+    """Remove one input of a node that has several. Its source must be `INPUT`, or still be an input of another node."""
     sources = [source for source, _ in graph.edges]
     removable = [
         (source, node)

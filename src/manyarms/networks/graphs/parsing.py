@@ -22,10 +22,10 @@ def parse_network(data: Any, spaces: Mapping[str, GraphSpace], training: Space) 
         training: Space of the hyperparameters of the training.
     """
     if not isinstance(data, Mapping) or data.keys() != {"graphs", "training"}:
-        raise ValueError(f"a network must be a dict with graphs and training, got {data!r:.200}")
+        raise ValueError(f"a network must be a dict with the keys graphs and training, got {data!r:.200}")
     graphs = data["graphs"]
     if not isinstance(graphs, Mapping) or graphs.keys() != spaces.keys():
-        raise ValueError(f"graphs must be a dict with {', '.join(spaces)}, got {graphs!r:.200}")
+        raise ValueError(f"graphs must be a dict with the keys {', '.join(spaces)}, got {graphs!r:.200}")
     if not training.contains(data["training"]):
         raise ValueError(f"training must be a config of {training!r}, got {data['training']!r}")
     return Network({name: parse_graph(name, graphs[name], space) for name, space in spaces.items()}, dict(data["training"]))
@@ -116,9 +116,9 @@ def _is_ancestor(ancestor: int, node: int, inputs: Mapping[int, tuple[int, ...]]
 
 def _check_keys(name: str, data: Any, keys: set[str]) -> None:
     if not isinstance(data, Mapping):
-        raise ValueError(f"{name} must be a dict with {', '.join(sorted(keys))}, got {data!r}")
+        raise ValueError(f"{name} must be a dict with the keys {', '.join(sorted(keys))}, got {data!r}")
     if data.keys() != keys:
-        raise ValueError(f"{name} must have {', '.join(sorted(keys))}, got {', '.join(sorted(map(str, data)))}")
+        raise ValueError(f"{name} must have the keys {', '.join(sorted(keys))}, got {', '.join(sorted(map(str, data)))}")
 
 
 def _name(id: Any, operation: Any, where: str) -> str:

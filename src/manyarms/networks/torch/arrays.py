@@ -54,7 +54,7 @@ def labels(name: str, y: Array, n_rows: int | None = None, n_classes: int | None
     highest = np.iinfo(np.int64).max if n_classes is None else n_classes - 1
     if y.ndim != 1 or n_rows not in (None, len(y)) or not np.issubdtype(y.dtype, np.integer):
         wanted = "integers" if n_rows is None else f"{n_rows} integers"
-        raise ValueError(f"{name} must be {wanted}, one label per row, got {y.dtype} with the shape {y.shape}")
+        raise ValueError(f"{name} must be {wanted}, one label per row, got {y.dtype} with shape {y.shape}")
     if len(y) == 0:
         raise ValueError(f"{name} must have at least one label, got none")
     if y.min() < 0 or y.max() > highest:

@@ -82,7 +82,7 @@ def _example_shape(x: Array, dimensions: int, wanted: str) -> list[int]:
     x = as_array("x_train", x)
     sizes = list(x.shape[1:]) + [1] * (dimensions + 2 - x.ndim)
     if len(sizes) != dimensions + 1 or x.ndim < max(2, dimensions + 1) or 0 in x.shape:
-        raise ValueError(f"x_train must be {wanted}, got the shape {x.shape}")
+        raise ValueError(f"x_train must be {wanted}, got shape {x.shape}")
     return sizes
 
 
@@ -90,7 +90,7 @@ def _check_channels_last(x: Array) -> None:
     shape = as_array("x_train", x).shape
     if len(shape) == 4 and shape[1] in (1, 3) and shape[3] > 4:
         raise ValueError(
-            f"x_train must be rows x height x width x channels, got the shape {shape}; "
+            f"x_train must be rows x height x width x channels, got shape {shape}; "
             "move the channels to the end with np.moveaxis(x, 1, -1)"
         )
 

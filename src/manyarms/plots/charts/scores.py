@@ -1,4 +1,4 @@
-"""What the strategy thinks of its arms."""
+"""How the strategy scores its arms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def scores(found: Scores | None, header: Mapping[str, Any]) -> Chart:
     """The value and the bonus of the arms, children or regions with the largest sums, as bars on top of each other.
 
     Args:
-        found: What the strategy thinks; None if it does not choose by scores.
+        found: The scores; None if it does not choose by scores.
         header: The header of the study.
     """
     if found is None:

@@ -24,7 +24,7 @@ def families(
 
     Args:
         names: Names of the families; None for all that are installed and fast enough for a table of this size.
-        classes: Number of classes; 0 for a regression.
+        classes: Number of classes; 0 for regression.
         rows: Number of rows to train on.
         columns: Approximate number of columns after preparation; of a sparse table, the stored values per row.
         sparse_columns: Number of columns of a sparse table; 0 if the table is dense.
@@ -89,7 +89,7 @@ def dense_only(names: Collection[str] | None, classes: int) -> list[str]:
 
     Args:
         names: Names of the families; None for all.
-        classes: Number of classes; 0 for a regression.
+        classes: Number of classes; 0 for regression.
     """
     chosen = _default(Task(classes, 1)) if names is None else _named(names)
     return [name for name in chosen if name in DENSE_ONLY and (classes or name not in CLASSIFIERS_ONLY)]

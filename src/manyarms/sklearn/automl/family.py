@@ -40,7 +40,7 @@ class Task:
     """The size of a problem.
 
     Args:
-        classes: Number of classes; 0 for a regression.
+        classes: Number of classes; 0 for regression.
         rows: Number of rows to train on.
         columns: Approximate number of columns after preparation; of a sparse table, the stored values per row.
         sparse_columns: Number of columns of a sparse table; 0 if the table is dense.

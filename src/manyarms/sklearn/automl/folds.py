@@ -54,8 +54,8 @@ def group_folds(cv: Any, labels: Rows | None, groups: Any, n: int, seed: int) ->
     """Folds that keep the rows of each group together.
 
     Args:
-        cv: Number of folds, where 1 means a single validation set; "auto" to decide by n; or a scikit-learn splitter.
-        labels: Labels of the rows; None for a regression.
+        cv: Number of folds, where 1 means a single validation set; "auto" to choose it from `n`; or a scikit-learn splitter.
+        labels: Labels of the rows; None for regression.
         groups: The group of each row.
         n: Number of rows.
         seed: Random seed.
@@ -80,7 +80,7 @@ def make_folds(labels: Rows | None, n: int, folds: int, seed: int) -> list[tuple
     """For each fold, the rows to train on and the validation rows. Every class is among the rows to train on.
 
     Args:
-        labels: Labels of the rows, by which folds are stratified; None for a regression. A class with a single row is
+        labels: Labels of the rows, by which folds are stratified; None for regression. A class with a single row is
             always trained on.
         n: Number of rows.
         folds: Number of folds; 1 for a single validation set.

@@ -36,7 +36,7 @@ class Size:
     Args:
         rows: Number of rows.
         columns: Number of columns after preparation.
-        classes: Number of classes; 0 for a regression.
+        classes: Number of classes; 0 for regression.
     """
 
     rows: int

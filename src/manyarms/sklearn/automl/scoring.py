@@ -92,7 +92,7 @@ def needs_probabilities(scorer: Any, target: Target) -> bool:
 
 
 def score_of(predictions: Array, scorer: Any, target: Target, rows: NDArray[np.int64]) -> float:
-    """The score of predictions for these rows: class probabilities, or numbers."""
+    """The score of predictions for these rows. The predictions are class probabilities, or numbers for regression."""
     if target.n_classes and _is_plain(scorer, accuracy_score):
         return float(np.mean(predictions.argmax(axis=1) == target.values[rows]))  # like the scorer, without its slow checks
     model: Any = StoredNumbers(predictions)

@@ -19,7 +19,7 @@ class Target:
 
     Args:
         values: A number for each row; for a classification, the index of the class.
-        classes: The sorted classes; None for a regression.
+        classes: The sorted classes; None for regression.
     """
 
     values: NDArray[Any]
@@ -27,7 +27,7 @@ class Target:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 for a regression."""
+        """Number of classes; 0 for regression."""
         return 0 if self.classes is None else len(self.classes)
 
     @property

@@ -28,7 +28,7 @@ class SearchSpace(Protocol):
 
 
 def search_space(space: Any) -> SearchSpace:
-    """The search space for any argument that a search accepts.
+    """The search space for any `space` argument that `BanditSearchCV` accepts.
 
     Args:
         space: A `Space`, or anything with `sample` and `mutate` whose configs are dicts of parameters. Or, as for

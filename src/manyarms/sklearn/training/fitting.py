@@ -76,7 +76,7 @@ def row_order(labels: Any, n: int, seed: int) -> tuple[NDArray[np.int64], int]:
 
 
 def fit_boosting_until(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any], deadline: Deadline) -> None:
-    """Fit a LightGBM or XGBoost model, and stop after the round in which its time ends."""
+    """Fit a LightGBM or XGBoost model, and stop after the round in which the deadline passes."""
     if not deadline.is_limited:
         return fit(model, X, y, fit_params)
     if hasattr(model, "get_booster"):

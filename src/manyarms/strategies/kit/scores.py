@@ -1,4 +1,4 @@
-"""What a strategy thinks of its arms."""
+"""How a strategy scores its arms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a strategy thinks now: a value for each arm, child or region, and a bonus for what is not known well.
+    """How a strategy scores its choices now: a value for each arm, child or region, and a bonus for those with little data.
 
     Args:
         rows: What a row is: "arm", "child" or "region".

@@ -38,7 +38,7 @@ class Findings:
         held_out: The actual and the predicted values of the held-out rows; None if there are none.
         importance: The importance of the columns that were measured; see `column_importance`. None if none were.
         notes: Irregularities in the table and in the search.
-        probabilities: The class probabilities of the held-out rows; None for a regression.
+        probabilities: The class probabilities of the held-out rows; None for regression.
         constant: The constant baseline: the share of each class, or the mean, in the training rows.
         excluded: Columns of the table that were not used, each with the reason.
     """

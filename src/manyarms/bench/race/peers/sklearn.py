@@ -21,7 +21,7 @@ _ROWS = np.arange(2)  # dummy data
 def halving(charged: ChargedProblem) -> None:
     """Search with `HalvingRandomSearchCV`, with steps as the resource.
 
-    It reaches `max_steps` only if that is a power of eta. A failed training scores NaN, which scikit-learn ranks last.
+    It reaches `max_steps` only if that is a power of eta. A failed training run scores NaN, which scikit-learn ranks last.
     """
     space = getattr(charged.problem.space, "around", charged.problem.space)
 
