@@ -364,7 +364,7 @@ def test_if_no_model_reaches_the_constant_baseline_a_constant_model_is_written_w
         ("size,kid\n1,a\n2,b\n", "The target column 'kind' does not exist. Did you mean 'kid'?"),
         ("size,kind\n1,\n2,\n", "The target column 'kind' is missing in every row"),
         ("size,kind\n1,a\n2,a\n", "'kind' is constant: it is 'a' in all 2 rows"),
-        ("size,kind\n1,a\n2,b\n", "different in every row"),
+        ("size,kind\n1,a\n2,b\n", "has a different value in every row"),
         ("kind\na\nb\na\n", "no columns besides the target"),
         ("size,kind\n1,a\n2,b,c\n", "bad.csv, line 3: 3 fields instead of 2"),
         ("size,kind\n1,a\n1,b\n1,a\n", "None of the 1 columns can be used to predict"),

@@ -68,7 +68,7 @@ def test_a_target_of_numbers_with_a_few_words_is_one_of_numbers():
         ([1, 1, 1], "'y' is constant: it is 1 in all 3 rows"),
         (["a"] * 60, "'y' is constant: it is 'a' in all 60 rows"),
         ([1.5], "At least 2 rows with a target"),
-        (list("abcdef"), "different in every row"),
+        (list("abcdef"), "has a different value in every row"),
         (pd.date_range("2020", periods=5), "is a date"),
         (pd.period_range("2020", periods=5, freq="M"), "is a date"),
         (pd.timedelta_range("1h", periods=5), "is a duration"),
