@@ -3,15 +3,15 @@
 A variant of the strategy works without one rule. All variants get the same problems and seeds, so the table shows the regret
 of the complete strategy, and how much larger the regret of each variant is: the mean difference over all problems, and its
 standard error over the seeds. The last column is the share of searches that recommend a complete arm after 5 full trainings:
-one that is fully trained, or whose curve has turned. Families whose tables are not in the data directory (MANYARMS_DATA, or the user's data directory) are left out.
+one that is fully trained, or whose curve has turned. Families whose tables are not in the data directory (MANYARMS_DATA, or
+the user's data directory) are left out.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 from unittest.mock import patch
 
