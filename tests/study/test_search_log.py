@@ -97,7 +97,7 @@ def test_the_start_names_every_limit(caplog):
         pass
     with SearchLog(ma.Study(ma.RandomSearch(SPACE, seed=0)), None, Clock(), timeout=90):
         pass
-    with SearchLog(study(1), None, Clock(), timeout=2.25):
+    with SearchLog(study(1), None, Clock(), timeout=72.25):
         pass
     starts = [line for line in messages(caplog) if line.endswith("new")]
     assert [line.partition("RandomSearch, ")[2] for line in starts] == [
@@ -105,7 +105,7 @@ def test_the_start_names_every_limit(caplog):
         "budget 7200 s of training, cost 5, new",
         "budget unlimited, new",
         "time limit 90.0 s, new",
-        "budget 1 step, time limit 2.2 s, new",
+        "budget 1 step, time limit 72.2 s, new",
     ]
 
 
