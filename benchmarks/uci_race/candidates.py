@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from manyarms.sklearn.automl.families import Family, families
+from manyarms.sklearn.automl.family_choice import Family, families
 from manyarms.sklearn.automl.folds import count_folds, make_folds
 
 from .datasets import Task

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyarms import ASHA, Float, NoResult, Space
-from manyarms.strategies.kit.rung import Rung
+from manyarms.strategies.kit.asha_rung import Rung
 from manyarms.testing import STRATEGY_CHECKS, play
 
 SPACE = Space(x=Float(0, 1))

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import ManyarmsError
-from .search import add_run_options, search, steps_or_time
+from .run_options import add_run_options, search, steps_or_time
 from .studies import add_study, chosen_name, stored_study
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoints.location import absolute
-from .search import add_run_options, search, steps_or_time
+from .run_options import add_run_options, search, steps_or_time
 from .studies import DEFAULT, default_storage
 
 _EXAMPLES = """examples:

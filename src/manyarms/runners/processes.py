@@ -23,7 +23,7 @@ from .child_process import kill_group, manner, start_child
 from .execute import Function
 from .pickling import check_picklable, pickled
 from .protocol import PullsAbandoned
-from .pull_limit import PullLimit
+from .pull_timeout import PullLimit
 from .resources import cpu_share, device_leases
 from .task import Task
 from .worker import READY

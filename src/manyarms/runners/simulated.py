@@ -10,7 +10,7 @@ from dataclasses import replace
 from .. import checks
 from ..core import Outcome, Pull
 from .execute import Function, execute
-from .pull_limit import PullLimit
+from .pull_timeout import PullLimit
 from .task import Task
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from .. import checks
 from ..core import Arm, Pull
+from .kit.asha_rung import Rung
 from .kit.bracket import Ladder, halvings
 from .kit.ledger import Ledger, State, check_one_training
 from .kit.phase import Phase
 from .kit.recommendation import Standings
 from .kit.representation import strategy_repr
-from .kit.rung import Rung
 from .kit.settings import remember_settings
 
 

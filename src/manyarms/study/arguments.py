@@ -14,7 +14,7 @@ from ..checkpoints.remote import location
 from ..runners import InlineRunner, ProcessRunner, Runner
 from ..runners.engines import engine_runner
 from ..runners.execute import Function
-from ..runners.pull_limit import REMAINING
+from ..runners.pull_timeout import REMAINING
 from ..strategies import extended
 
 ALL = "all"

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import manyarms as ma
 from manyarms.sklearn import AutoClassifier, AutoRegressor
-from manyarms.sklearn.automl.families import families
+from manyarms.sklearn.automl.family_choice import families
 from manyarms.sklearn.automl.sparse_families import DENSE_ONLY
 from manyarms.sklearn.automl.sparse_tables import PrepareSparse, as_sparse, is_sparse, sparse_kinds
 

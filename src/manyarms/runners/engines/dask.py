@@ -24,7 +24,7 @@ from ...core import Outcome
 from ...errors import ManyarmsWarning, WorkerError
 from ..execute import Function
 from ..pickling import check_picklable, pickled
-from ..pull_limit import PullLimit
+from ..pull_timeout import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
 from .answers import Answers, has_result

@@ -22,7 +22,7 @@ from ...errors import WorkerError
 from ..execute import Function
 from ..pickling import check_picklable, pickled
 from ..protocol import PullsAbandoned
-from ..pull_limit import PullLimit
+from ..pull_timeout import PullLimit
 from ..resources import checked_resources
 from ..task import Task
 from .host import Host, Setup, refusal

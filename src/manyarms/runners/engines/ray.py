@@ -21,7 +21,7 @@ from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
 from ..pickling import check_picklable, pickled
-from ..pull_limit import PullLimit
+from ..pull_timeout import PullLimit
 from ..resources import checked_resources
 from ..task import Task
 from .answers import Answers, has_result

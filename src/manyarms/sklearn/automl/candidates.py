@@ -11,9 +11,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..training.candidate import Candidate
 from ..training.resources import EARLY_STOPPING
-from .families import families
+from .families import LIBRARIES
 from .family import Family
-from .family_spaces import LIBRARIES
+from .family_choice import families
 from .folds import ENOUGH_ROWS
 from .plan import Columns, Plan
 from .scoring import needs_probabilities

@@ -11,7 +11,7 @@ from .auto_study import AutoStudy
 from .column_kinds import NOTHING, NUMBER, are_written_numbers
 from .constant import CONSTANT
 from .ensemble import Member
-from .families import dense_only
+from .family_choice import dense_only
 from .final_model import FinalModel
 from .wording import listed
 

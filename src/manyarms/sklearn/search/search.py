@@ -28,7 +28,7 @@ from ...checkpoints import Checkpoints
 from ...errors import NoResult
 from ...html.notebook import html_or_nothing
 from ...journal import Journal
-from ...runners.pull_limit import PullLimit
+from ...runners.pull_timeout import PullLimit
 from ...study.arguments import check_remaining
 from ...study.study import Study
 from ..training.candidate import FOLDS, Candidate, Metadata

@@ -28,6 +28,7 @@ To recommend and to show:
 """
 
 from .arrays import Column
+from .asha_rung import Rung
 from .beliefs import Boxes, Posteriors, Predictions
 from .bracket import Ladder, halvings
 from .brackets import BracketStrategy, spares
@@ -37,7 +38,6 @@ from .phase import Phase
 from .ranking import Ranking
 from .recommendation import Standings
 from .representation import strategy_repr
-from .rung import Rung
 from .scaling import Bounded, ScaledRewards
 from .scores import Scores
 from .settings import remember_settings

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from manyarms.sklearn.automl import families as module
-from manyarms.sklearn.automl.families import Task, families
+from manyarms.sklearn.automl import family_choice as module
+from manyarms.sklearn.automl.family_choice import Task, families
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((90, 4)) < 0.05, np.nan, RNG.normal(size=(90, 4)))
