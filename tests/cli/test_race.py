@@ -15,8 +15,8 @@ from commands import quick_directory, refused
 from waiting import PATIENCE
 
 from manyarms import cli
-from manyarms.bench.race.methods import DEFAULT_STRATEGY
 from manyarms.cli import race as command
+from manyarms.strategies import DEFAULT_STRATEGY
 
 FAST = ("race", "--quick", "--problems", "fast curves", "--peers", "none", "--workers", 2, "--budget", 5)
 TWO = (*FAST, "--strategies", DEFAULT_STRATEGY, "RandomSearch")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoints.location import absolute
+from ..strategies import DEFAULT_STRATEGY
 from .run_options import add_run_options, search, steps_or_time
 from .studies import DEFAULT, default_storage
 
@@ -35,7 +36,7 @@ def add_command(commands: Any) -> None:
     )
     run.add_argument(
         "--strategy",
-        default="AdaptiveMutantUCB",
+        default=DEFAULT_STRATEGY,
         metavar="NAME",
         help="the strategy, such as asha or random (default: %(default)s)",
     )

@@ -9,6 +9,9 @@ from typing import Any
 
 from .protocol import Strategy
 
+DEFAULT_STRATEGY = "AdaptiveMutantUCB"
+"""The strategy of `tune` and `manyarms run` if none is given. The estimators use the same class with settings of their own."""
+
 SHORT_NAMES = {
     "adaptive": "AdaptiveMutantUCB",
     "evolution": "SteadyStateEA",

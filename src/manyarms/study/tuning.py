@@ -12,7 +12,7 @@ from ..checkpoints import Checkpoints
 from ..journal import Journal
 from ..runners.execute import Function
 from ..spaces import as_space
-from ..strategies import AdaptiveMutantUCB, Strategy, strategy_factory
+from ..strategies import DEFAULT_STRATEGY, Strategy, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
 from .study import Study
 
@@ -76,7 +76,7 @@ def tune(
     check_function(function, run_arguments(**given).runner)
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
-    make = AdaptiveMutantUCB if strategy is None else strategy_factory(strategy)
+    make = strategy_factory(DEFAULT_STRATEGY if strategy is None else strategy)
 
     def open_study() -> Study:
         return Study(

@@ -8,8 +8,9 @@ import pytest
 
 from manyarms import __version__
 from manyarms.bench.race.families import FAMILIES, Family
-from manyarms.bench.race.methods import DEFAULT_STRATEGY, OURS, Method, methods
+from manyarms.bench.race.methods import OURS, Method, methods
 from manyarms.bench.race.runs import ANYTIME_MARKS, TABLE_MARKS, Run, execute_run, marks_up_to, plan, search_seed
+from manyarms.strategies import DEFAULT_STRATEGY
 
 CURVES = "fast curves"
 

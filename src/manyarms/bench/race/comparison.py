@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .methods import DEFAULT_STRATEGY
+from ...strategies import DEFAULT_STRATEGY
 from .standings import Estimate, Standings
 from .text_table import NOTHING, TextTable, number, plus_minus
 

@@ -11,8 +11,8 @@ import pandas as pd
 import scikit_posthocs
 from matplotlib.figure import Figure
 
+from ...strategies import DEFAULT_STRATEGY
 from ..runs.statistics import ALPHA, critical_difference, friedman
-from .methods import DEFAULT_STRATEGY
 
 
 def draw_differences(ranks: pd.DataFrame, mark: int, peers: Collection[str] = ()) -> Figure:

@@ -10,11 +10,9 @@ from importlib import metadata
 from typing import Any
 
 from ... import strategies
+from ...strategies import DEFAULT_STRATEGY
 from ...version import __version__
 from .charged_problem import ChargedProblem, SearchEnded
-
-DEFAULT_STRATEGY = "AdaptiveMutantUCB"
-"""The default strategy of `tune`, which is compared with the best peer."""
 
 
 @dataclass(frozen=True)

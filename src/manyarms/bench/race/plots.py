@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ...strategies import DEFAULT_STRATEGY
 from .differences import draw_differences
-from .methods import DEFAULT_STRATEGY
 from .standings import Standings, comparable
 from .tables import method_order, scopes, table_marks
 

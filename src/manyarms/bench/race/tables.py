@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from ...strategies import DEFAULT_STRATEGY
 from . import comparison
 from .families import FAMILIES
-from .methods import DEFAULT_STRATEGY
 from .runs import TABLE_MARKS
 from .standings import Standings, comparable, time_deciding
 from .text_table import TextTable, number, plus_minus
