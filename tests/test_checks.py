@@ -65,17 +65,17 @@ WRONG = {
         TypeError,
         ">: missing a required argument: 'y'",
     ),
-    "an async function": (lambda: checks.function("f", later, "x"), TypeError, "f must be a function without async and yield"),
-    "a generator": (lambda: checks.function("f", several, "x"), TypeError, "f must be a function without async and yield"),
+    "an async function": (lambda: checks.function("f", later, "x"), TypeError, "f must be a function without async or yield"),
+    "a generator": (lambda: checks.function("f", several, "x"), TypeError, "f must be a function without async or yield"),
     "a partial async function": (
         lambda: checks.function("f", functools.partial(later), "x"),
         TypeError,
-        "f must be a function without async and yield",
+        "f must be a function without async or yield",
     ),
     "an object that is called later": (
         lambda: checks.function("f", Later(), "x"),
         TypeError,
-        "f must be a function without async and yield",
+        "f must be a function without async or yield",
     ),
     "unknown unit": (
         lambda: checks.seconds("timeout", "8 weeks"),

@@ -131,7 +131,7 @@ def function(name: str, value: Called, *arguments: str) -> Called:
     if not callable(value):
         raise TypeError(rule)
     if any(is_lazy(called) for called in (value, value.__call__) for is_lazy in _LAZY):  # type: ignore[operator]
-        raise TypeError(f"{name} must be a function without async and yield, got {value!r}")
+        raise TypeError(f"{name} must be a function without async or yield, got {value!r}")
     try:
         signature = inspect.signature(value, follow_wrapped=False)  # the arguments of a wrapper may differ
     except (TypeError, ValueError):

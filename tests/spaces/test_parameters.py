@@ -59,7 +59,7 @@ WRONG = {
     "choice unknown value": (
         lambda: Choice("a", "b").encode("c"),
         ValueError,
-        "'c' is none of the options of Choice('a', 'b')",
+        "'c' is not one of the options of Choice('a', 'b')",
     ),
     "constant set": (lambda: Constant({1}), TypeError, "a constant must survive JSON unchanged"),
 }

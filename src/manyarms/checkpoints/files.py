@@ -27,7 +27,7 @@ def is_directory(path: Path) -> bool:
 def regular_files(directory: Path) -> dict[str, int]:
     """The sizes of the files below a directory, by relative name. Raises `OSError` for links, pipes and devices."""
     if not is_directory(directory):
-        raise OSError(f"{str(directory)!r} is not a directory, or a link to one, which cannot be saved")
+        raise OSError(f"{str(directory)!r} cannot be saved: it is not a directory, or is a link to one")
     sizes = {}
     for name, entry in _entries(directory, strict=True):
         if not entry.is_file(follow_symlinks=False):

@@ -17,7 +17,7 @@ class Choice:
     Args:
         options: Plain values (text, numbers, lists, ...) or spaces. Spaces with the same parameter names need a constant
             that distinguishes them. A single list, tuple, range or array contains the options: `Choice(["a", "b"])` is
-            `Choice("a", "b")`. For one option that is itself a list, write a list of it: `Choice([["a", "b"]])`.
+            `Choice("a", "b")`. If the only option is itself a list, wrap it in another list: `Choice([["a", "b"]])`.
         ordered: Whether the options form a scale: mutation prefers neighbors, and one coordinate encodes all of them.
 
     >>> from manyarms import Choice, Float, Space
@@ -72,7 +72,7 @@ class Choice:
         if found is None:
             found = next((i for i, o in enumerate(self._options) if o.contains(value)), None)
         if found is None:
-            raise ValueError(f"{value!r} is none of the options of {self!r}")
+            raise ValueError(f"{value!r} is not one of the options of {self!r}")
         return found
 
     def sample(self, rng: np.random.Generator) -> Any:

@@ -276,7 +276,7 @@ class Study(StudyView):
         """Refuse to be pickled or copied: two objects would use the same lock and the same directory of checkpoints."""
         raise TypeError(
             f"study {self.name!r} cannot be pickled or copied while it is open for writing: open it with load_study instead, "
-            "or pickle what you need of it, such as arms_dataframe() or best_model()"
+            "or pickle what you need from it, such as arms_dataframe() or best_model()"
         )
 
     def close(self) -> None:

@@ -108,7 +108,7 @@ def test_tensors_are_taken_also_where_they_require_a_gradient():
         (np.zeros((5, 8)), TABLE, "x must have the shape rows x 7 to fit the space, got 5 x 8"),
         (np.zeros(7), TABLE, "x must have the shape rows x 7"),
         (np.full((5, 7), np.nan), TABLE, "x must be finite as float64, got NaN"),
-        (np.full((5, 28, 28), 1e300), GRAY, "x must be finite as float32, got NaN, infinite or too large numbers"),
+        (np.full((5, 28, 28), 1e300), GRAY, "x must be finite as float32, got NaN, infinity or numbers that are too large"),
         (np.full((5, 7), "a"), TABLE, "x must contain numbers"),
     ],
 )

@@ -21,7 +21,7 @@ def test_labels_that_cannot_be_sorted_are_treated_as_text():
     ("target", "y", "message"),
     [
         (class_target, ["a", "a"], "y must have at least two classes, got only .*'a'.* in 2 rows"),
-        (class_target, ["a", "b", "c"], "3 classes with one row each, so nothing can be learned. Is it a regression"),
+        (class_target, ["a", "b", "c"], "3 classes with one row each, so nothing can be learned. Is this regression"),
         (class_target, ["a", None, "b"], "y is missing in 1 of 3 rows .*. Drop these rows first"),
         (class_target, ["a"], "at least 2 rows, got n_samples=1"),
         (class_target, [["a", "b"], ["a", "b"]], "y should be a 1d array, got an array of shape"),
@@ -30,7 +30,7 @@ def test_labels_that_cannot_be_sorted_are_treated_as_text():
         (number_target, [2.0, 2.0], "y must not be constant, got 2.0 in all 2 rows"),
         (number_target, [1e300, -1e300], "values of y are too large: their variance is inf"),
         (number_target, [1e-300, -1e-300], "values of y are too small: their variance is 0.0"),
-        (number_target, ["1", "two"], "y must be numbers for a regression, got .*'two'.*. Is it a classification"),
+        (number_target, ["1", "two"], "y must be numbers for a regression, got .*'two'.*. Is this classification"),
     ],
 )
 def test_what_cannot_be_learned_is_refused(target, y, message):

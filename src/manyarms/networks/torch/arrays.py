@@ -37,7 +37,7 @@ def channels_first(name: str, x: Array, space: NetworkSpace) -> Array:
     with np.errstate(over="ignore"):
         x = np.moveaxis(x, -1, 1).astype(np.uint8 if x.dtype == np.uint8 else float_type(shape), order="C")
     if x.dtype != np.uint8 and not np.isfinite(x).all():
-        raise ValueError(f"{name} must be finite as {x.dtype}, got NaN, infinite or too large numbers")
+        raise ValueError(f"{name} must be finite as {x.dtype}, got NaN, infinity or numbers that are too large")
     return x
 
 

@@ -61,9 +61,9 @@ def class_target(y: Any) -> Target:
     if len(classes) == 1:
         raise ValueError(f"y must have at least two classes, got only {classes[0]!r} in {len(values)} rows")
     if np.issubdtype(values.dtype, np.floating) and (values % 1 != 0).any() and not are_classes(len(classes), len(values)):
-        raise ValueError(f"Unknown label type: continuous numbers, such as {values[values % 1 != 0][0]}. Is it a regression?")
+        raise ValueError(f"Unknown label type: continuous numbers, such as {values[values % 1 != 0][0]}. Is this regression?")
     if counts.max() == 1:
-        raise ValueError(f"y has {len(classes)} classes with one row each, so nothing can be learned. Is it a regression?")
+        raise ValueError(f"y has {len(classes)} classes with one row each, so nothing can be learned. Is this regression?")
     return Target(places.astype(np.int64), classes)
 
 
@@ -78,7 +78,7 @@ def number_target(y: Any) -> Target:
         values = np.asarray(column, dtype=float)
     except (TypeError, ValueError):
         wrong = next(value for value in column if not _is_number(value))
-        raise ValueError(f"y must be numbers for a regression, got {wrong!r}. Is it a classification?") from None
+        raise ValueError(f"y must be numbers for a regression, got {wrong!r}. Is this classification?") from None
     if not np.isfinite(values).all():
         raise ValueError(f"y must be finite, got {(~np.isfinite(values)).sum()} infinite values in {len(values)} rows")
     if len(np.unique(values)) == 1:

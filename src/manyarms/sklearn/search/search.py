@@ -224,7 +224,7 @@ class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
         self.n_splits_ = splitter.get_n_splits(X, y, **split_params)
         folds = list(splitter.split(X, y, **split_params))
         if len(folds) != self.n_splits_ or not folds:
-            raise ValueError(f"cv must make the number of splits that it states, got {len(folds)} instead of {self.n_splits_}")
+            raise ValueError(f"cv must yield the number of splits that it states, got {len(folds)} instead of {self.n_splits_}")
         return folds
 
     # -- the search

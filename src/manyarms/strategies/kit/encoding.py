@@ -14,7 +14,7 @@ def dimension_of(space: Any) -> int:
             culprit = _without_encoding(space)
             why = f"its parameter {culprit!r} has no encoding" if culprit is not None else f"it has no {part}"
             raise TypeError(
-                "space must map its configs to the unit cube, by encode(config), decode(vector) and dimension; "
+                "space must map its configs to the unit cube, with encode(config), decode(vector) and dimension; "
                 f"got {space!r}: {why}"
             )
     return checks.whole("the dimension of space", space.dimension, 0)
