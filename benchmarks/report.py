@@ -99,7 +99,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def machine() -> str:
-    """The versions and the machine, in one line."""
+    """The versions and the machine, on one line."""
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
     return (
         f"Python {platform.python_version()}, {libraries}, SQLite {sqlite3.sqlite_version}; "

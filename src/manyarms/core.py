@@ -46,7 +46,7 @@ class Outcome:
     Args:
         pull: The pull that ended.
         reward: The reward as the training function returned it, regardless of the direction of the study.
-        reason: Why the pull failed, in one line.
+        reason: Why the pull failed, on one line.
         details: The traceback of a failure, if there was one.
         seconds: Time that the training took, including the time to retrain a lost checkpoint.
         cost: The cost that the function returned, if any.

@@ -40,7 +40,7 @@ _EPILOG = "Show the options of a command: manyarms COMMAND --help"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command, and exit. Errors that users can fix are printed in one line, without a traceback."""
+    """Run one command, and exit. Errors that users can fix are printed on one line, without a traceback."""
     _replace_closed_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given).parse_args(given)

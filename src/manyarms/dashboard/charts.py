@@ -1,4 +1,4 @@
-"""The charts of a study, described by `manyarms.plots` and kept until an event changes them."""
+"""The charts of a study, described by `manyarms.plots` and cached until an event changes them."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ def number(value: Any) -> float | int | None:
 
 
 def name(text: object) -> str:
-    """A name in one line, without control characters."""
+    """A name on one line, without control characters."""
     return _cut(safe_text(text), _LONGEST_NAME)
 
 
 def reason(text: object) -> str:
-    """The reason of a failure in one line. Failures with the same reason are grouped."""
+    """The reason for a failure, on one line. Failures with the same reason are grouped."""
     return _cut(safe_text(text), _LONGEST_REASON)
 
 

@@ -1,4 +1,4 @@
-"""The frame of a page that needs no server: one file that holds its style and its script, and asks nobody for anything."""
+"""The frame of a page that needs no server: one file that includes its style and script, and loads nothing else."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def make_engine(url: URL, write: bool) -> sa.Engine:
 
 
 def cause_of(error: SQLAlchemyError) -> str:
-    """The message of the database, in one line."""
+    """The database's error message, on one line."""
     lines = str(getattr(error, "orig", None) or error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 

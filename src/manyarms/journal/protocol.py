@@ -39,7 +39,7 @@ class Event:
 
 
 class Journal(Protocol):
-    """The record of one study. Only one process writes it. Events are durable when `append` returns."""
+    """The record of one study. Only one process writes to it. Events are durable when `append` returns."""
 
     name: str
 

@@ -122,7 +122,7 @@ class Surface:
     Args:
         x, y: The coordinates of the grid.
         z: The values, with a row for each y.
-        scale: What they are.
+        scale: What the values are.
     """
 
     x: Floats

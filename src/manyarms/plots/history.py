@@ -164,5 +164,5 @@ def _flat(config: Any) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float:
-    """A finite number, or NaN for anything else that a file from someone else may contain."""
+    """A finite number, or NaN for anything else, which an untrusted file may contain."""
     return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else math.nan

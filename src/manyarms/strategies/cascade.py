@@ -40,7 +40,7 @@ class Cascade:
 
     Configs are `{"algorithm": name of the child, "config": config of the child}`, as in a `Joint` space of the children's
     spaces. A child that must wait for a reward, or is done, is skipped. A child that nearly always fails is no longer picked,
-    unless all children do. The best of the arms that the children recommend is recommended.
+    unless all children do. It recommends the best of the arms that its children recommend.
 
     Args:
         children: New strategies of any kind, by name. The cascade uses copies of them. A child with a budget stops when it is

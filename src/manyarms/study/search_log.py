@@ -170,7 +170,7 @@ def _write(level: int, line: str, screen: _Screen | None) -> None:
 
 
 def pull_line(outcome: Outcome) -> str:
-    """The outcome of a pull in one line."""
+    """The outcome of a pull on one line."""
     pull = outcome.pull
     result = f"failed: {outcome.reason}" if outcome.reward is None else f"reward {outcome.reward:.6g}"
     early = ", stopped early by a time limit" if outcome.stopped_early else ""

@@ -9,7 +9,7 @@ from ..journal import Journal
 from .recommendation import recommend
 from .replay import StudyState
 
-_SNAPSHOT_EVERY = 20_000  # events before the first snapshot; later ones follow after half as many events as there are
+_SNAPSHOT_EVERY = 20_000  # events before the first snapshot; later ones each time the number of events has grown by half
 _SNAPSHOT_LAST = 2_000  # number of events since the last snapshot that makes another one worthwhile at the end of a run
 _RECOMMENDATION_EVERY = 1_000  # events; in a long study, 2 % of its events
 
@@ -31,7 +31,7 @@ class Snapshots:
         self._snapshot_covers = self._recommendation_covers = self._counts.events
 
     def save_due(self) -> None:
-        """Store what is due after the events so far."""
+        """Store a snapshot and the recommendation if they are due."""
         events = self._counts.events
         if events - self._snapshot_covers >= max(_SNAPSHOT_EVERY, self._snapshot_covers // 2):
             self.save_snapshot()

@@ -1,4 +1,4 @@
-"""A study in one line, for terminals and notebooks. Fast, and never raises."""
+"""A one-line summary of a study, for terminals and notebooks. Fast, and never raises."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class StudyView:
-    """A study that can be read. `load_study` returns one; a `Study` can also be written.
+    """A study that can be read. `load_study` returns one; a `Study` can also be written to.
 
     Args:
         journal: The record of everything that happened.

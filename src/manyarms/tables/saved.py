@@ -189,7 +189,7 @@ def predict_table(
 
 @contextmanager
 def _loading(file: Path, advice: str) -> Iterator[None]:
-    """Report anything that goes wrong inside a pickle in one line."""
+    """Report anything that goes wrong inside a pickle on one line."""
     try:
         yield
     except MemoryError:

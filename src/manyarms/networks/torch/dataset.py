@@ -57,7 +57,7 @@ class Dataset:
 
     @property
     def _axes(self) -> tuple[int, ...]:
-        """All axes except that of the channels."""
+        """All axes except the channel axis."""
         return (0, *range(2, self.x.ndim))
 
     def _extremes(self) -> tuple[Array, Array]:

@@ -62,7 +62,7 @@ def export_model(
 
 
 def exported_program(model: NetworkModule) -> torch.export.ExportedProgram:
-    """The network as an exported program of PyTorch, on the CPU and in evaluation mode, for any number of rows.
+    """The network as a PyTorch exported program, on the CPU and in evaluation mode, for any number of rows.
 
     It takes float32 inputs, or float64 for tables.
 

@@ -130,5 +130,5 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def derived_seed(seed: int, *keys: int) -> int:
-    """A seed that follows from another seed and some keys."""
+    """A seed derived from another seed and some keys."""
     return int(np.random.SeedSequence([seed, *keys]).generate_state(1)[0])

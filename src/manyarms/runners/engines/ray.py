@@ -261,7 +261,7 @@ class RayRunner:
                 return
 
     def _end_if_idle(self, name: str) -> None:
-        """End a worker that gets no more pulls, unless it still runs one."""
+        """End a worker that gets no more pulls, unless it is still running one."""
         if name not in self._slots and all(running.worker != name for running in self._flight.values()):
             ray.kill(self._members.pop(name).actor)
 

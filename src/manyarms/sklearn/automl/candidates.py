@@ -74,7 +74,7 @@ def _unsliced(resource: str | None) -> str | None:
 
 
 def _usable(found: dict[str, Family], probabilities: bool, weights: bool) -> dict[str, Family]:
-    """The families that predict probabilities and accept sample weights, if that is needed."""
+    """The families that predict probabilities and accept sample weights, whichever is needed."""
     models = {name: family.estimator.steps[-1][1] for name, family in found.items()}
     usable = {
         name: family

@@ -51,7 +51,7 @@ def _with_target_type(family: Family, task: Task) -> Family:
 
 
 def _default(task: Task) -> list[str]:
-    """All families that are installed and fast enough; scikit-learn's boosting only if LightGBM, which is faster, is not."""
+    """All installed families that are fast enough; scikit-learn's boosting only if LightGBM, which is faster, is missing."""
     names = [name for name in FAMILIES if _available(name) and is_fast_enough(name, task)] or ["neighbors"]
     return [name for name in names if name != "boosting" or "lightgbm" not in names]
 

@@ -210,7 +210,7 @@ def candidate_order(bounds: Array, near_failed: Array | None = None) -> list[int
 
 
 def unfinished_margin(spent: int, max_steps: int, spread: float) -> float:
-    """By how much the reward of an unfinished arm must be better than that of a complete one to be recommended.
+    """By how much an unfinished arm must be better than a complete one to be recommended.
 
     Early in the search, a fully trained model is worth more than a slightly better reward. Later, there are many such models.
     """

@@ -111,7 +111,7 @@ def _decompressed(path: Path, decompress: Callable[..., Any]) -> bytes:
 
 @contextlib.contextmanager
 def _decompressing(path: Path) -> Iterator[None]:
-    """Report the errors of a compressed file in one line."""
+    """Report the errors of a compressed file on one line."""
     try:
         yield
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:

@@ -1,6 +1,6 @@
 """Optuna: TPE, Gaussian processes and random search with full trainings, and TPE with the Hyperband pruner.
 
-A failed training is reported as `TrialState.FAIL`; samplers and pruners of Optuna ignore such trials.
+A failed training is reported as `TrialState.FAIL`; Optuna's samplers and pruners ignore such trials.
 """
 
 from __future__ import annotations
