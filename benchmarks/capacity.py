@@ -54,7 +54,7 @@ def show_appends(directory: Path, url: str, repeats: int) -> dict[str, dict[int,
     lines = [
         (name, *(f"{_time(seconds)} ({n / seconds:,.0f}/s)" for n, seconds in times.items())) for name, times in found.items()
     ]
-    columns = ("storage", *(f"{n:,} together" for n in BATCHES))
+    columns = ("storage", *(f"batch of {n:,}" for n in BATCHES))
     show_table("Time to store the outcomes of pulls in one transaction, and pulls per second (measured)", columns, lines)
     return found
 
@@ -63,7 +63,7 @@ def show_runner(directory: Path, workers: Sequence[int], pulls: int) -> float:
     """Measure worker processes. Returns the cost of the smallest number of them."""
     found = {n: runner_cost(n, pulls, directory) for n in workers}
     lines = [(f"{n}", _time(seconds)) for n, seconds in found.items()]
-    show_table("CPU time to send a pull to a worker process and receive its outcome (measured)", ("workers", "a pull"), lines)
+    show_table("CPU time to send a pull to a worker process and receive its outcome (measured)", ("workers", "per pull"), lines)
     return found[workers[0]]
 
 
@@ -81,7 +81,7 @@ def show_waits(costs: dict[str, ProcessCost], pulls: int) -> None:
         "pulls/s",
         "process busy",
         "mean wait",
-        "99 % wait",
+        "p99 wait",
         "workers idle",
         "first pulls",
         "together",
@@ -100,7 +100,7 @@ def show_saturation(costs: dict[str, ProcessCost], pulls: int) -> None:
         for name, cost in costs.items()
     ]
     columns = ("study", "most pulls/s", *(f"median pull {_time(median)}" for median in MEDIANS))
-    show_table("The most pulls per second, and the workers that end so many (computed from the measured costs)", columns, lines)
+    show_table("The maximum pulls per second, and the workers that reach it (computed from the measured costs)", columns, lines)
     name, cost = next(iter(costs.items()))
     median = 1.0
     lines = []
@@ -124,7 +124,7 @@ def show_regrets(workers: Sequence[int], trainings: int, seeds: int, each: int) 
         lost = (f"{loss.lost:+.2f} ± {loss.error:.2f}" for loss in others)
         lines.append((name, f"{found.shape[1]}", f"{first.regret:.2f}", *lost))
     columns = ("family", "problems", f"regret, {workers[0]} worker", *(f"lost with {n}" for n in workers[1:]))
-    note = "Regret: 0 is the best configuration, 100 the median random one. ±: standard error over seeds."
+    note = "Regret: 0 is the best configuration, 100 a median random one. ±: standard error over seeds."
     title = f"Regret of AdaptiveMutantUCB after {trainings} full trainings, {seeds} seeds (measured)"
     show_table(title, columns, lines, note)
     lost_most = losses(regrets["all problems"])[workers.index(TARGET_WORKERS)].lost
