@@ -140,7 +140,7 @@ def _time(seconds: float) -> str:
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    return f"{100 * share:.3g}%"
 
 
 def _rounded(value: float) -> int:

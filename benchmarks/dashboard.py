@@ -270,7 +270,7 @@ def measure_slowdown(browser: Browser, folder: Path, pulls: int, rounds: int) ->
         slower = median(one.seconds / alone.seconds for one, alone in zip(runs, found["alone"], strict=True)) - 1
         shown = ", ".join(f"{one.seconds:.1f} s" for one in runs)
         used = f"server {median(one.server for one in runs):.1f} s, browser {median(one.browser for one in runs):.1f} s"
-        print(f"    {way}: {shown}; {100 * slower:+.1f} % (median); processor time: {used}", flush=True)
+        print(f"    {way}: {shown}; {100 * slower:+.1f}% (median); processor time: {used}", flush=True)
 
 
 def measure_optuna(browser: Browser, folder: Path, trials: int) -> None:

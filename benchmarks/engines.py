@@ -251,13 +251,13 @@ def main() -> None:
             *(
                 Row(
                     f"utilization, {name}",
-                    f"{figures.utilization:.1f} %",
-                    f"{sqlite.utilization:.1f} %",
+                    f"{figures.utilization:.1f}%",
+                    f"{sqlite.utilization:.1f}%",
                     AtLeast(90, figures.utilization, "%"),
                 )
                 for name, figures in found.items()
             ),
-            Row("utilization, in memory", peer=f"{memory.utilization:.1f} %"),
+            Row("utilization, in memory", peer=f"{memory.utilization:.1f}%"),
             *(
                 Row(
                     f"overhead per pull, {name} (empty task: {figures.empty:.2f} ms)",

@@ -60,7 +60,7 @@ class Result:
         reason: The last line on standard error, if the search did not give a model.
         seconds: Wall-clock time.
         processor: CPU seconds, including worker processes.
-        late: Whether it exceeded its time by more than 10 % and 2 seconds.
+        late: Whether it exceeded its time by more than 10% and 2 seconds.
     """
 
     package: str
@@ -134,7 +134,7 @@ def outcome_of(code: int | None, said: str, member: Mapping[str, Any] | None) ->
 
 
 def is_late(seconds: float, given: float) -> bool:
-    """Whether a fit exceeded its time by more than 10 % and 2 seconds."""
+    """Whether a fit exceeded its time by more than 10% and 2 seconds."""
     return seconds > 1.1 * given + 2.0
 
 

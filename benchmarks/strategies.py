@@ -82,7 +82,7 @@ def rows(rounds: list[Costs]) -> list[Row]:
         return AtMost(bound, median(costs[above].microseconds / costs[below].microseconds for costs in rounds), "times")
 
     def text(*key: Any) -> str:
-        return f"{_time(typical(*key))} ({100 * median(costs[key].newcomers for costs in rounds):.0f} %)"
+        return f"{_time(typical(*key))} ({100 * median(costs[key].newcomers for costs in rounds):.0f}%)"
 
     lines = []
     for name in ("InfiniteUCBE", "MutantUCB", "ASHA"):

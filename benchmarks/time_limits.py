@@ -3,7 +3,7 @@
     python benchmarks/time_limits.py
     python benchmarks/time_limits.py --rows 200 500000 --seconds 5 60 --targets classes
 
-The command may take its time plus 10 % and 2 seconds, from start to exit. Run this benchmark on an idle machine.
+The command may take its time plus 10% and 2 seconds, from start to exit. Run this benchmark on an idle machine.
 """
 
 from __future__ import annotations

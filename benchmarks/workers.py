@@ -116,7 +116,7 @@ def main() -> None:
     show(
         f"{workers} workers, {SLEEP * 1000:g} ms a pull, {pulls} pulls",
         f"Optuna random, n_jobs={workers}",
-        [Row("efficiency on SQLite", f"{efficiency:.1f} %", f"{peer_efficiency:.1f} %", AtLeast(90, efficiency, "%"))],
+        [Row("efficiency on SQLite", f"{efficiency:.1f}%", f"{peer_efficiency:.1f}%", AtLeast(90, efficiency, "%"))],
         rounds,
     )
 

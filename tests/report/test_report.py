@@ -151,7 +151,7 @@ def test_a_study_with_one_arm(storage):
 def test_a_study_in_which_all_pulls_failed(storage):
     asked(storage, [None] * 12)
     page = report(storage)
-    assert "Failures (12)" in page.text and "12 100 %" in page.text and "No recommended arm yet" in page.text
+    assert "Failures (12)" in page.text and "12 100%" in page.text and "No recommended arm yet" in page.text
 
 
 def test_a_study_that_is_being_written(storage):

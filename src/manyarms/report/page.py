@@ -124,6 +124,6 @@ def _failure(group: Mapping[str, Any], total: int) -> str:
         steps = f"step {format.number(group['start'])} to {format.number(group['stop'])}"
         newest = parts.paragraph(f"Newest: arm {group['arm']}, {steps}")
     traceback = parts.folded("Traceback", parts.code(group["details"])) if group["details"] else ""
-    share = f'<strong>{group["count"]:,}</strong><span class="quiet">{100 * group["count"] / total:.0f} %</span>'
+    share = f'<strong>{group["count"]:,}</strong><span class="quiet">{100 * group["count"] / total:.0f}%</span>'
     reason = parts.paragraph(group["reason"] or "(no reason)", "reason")
     return f'<li class="card failure"><div class="count">{share}</div><div>{reason}{newest}{traceback}</div></li>'

@@ -11,7 +11,7 @@ from .replay import StudyState
 
 _SNAPSHOT_EVERY = 20_000  # events before the first snapshot; later ones each time the number of events has grown by half
 _SNAPSHOT_LAST = 2_000  # number of events since the last snapshot that makes another one worthwhile at the end of a run
-_RECOMMENDATION_EVERY = 1_000  # events; in a long study, 2 % of its events
+_RECOMMENDATION_EVERY = 1_000  # events; in a long study, 2% of its events
 
 
 class Snapshots:

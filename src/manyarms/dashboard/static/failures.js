@@ -38,7 +38,7 @@ export class FailuresTab {
       { href: `#/study/${this.study}/arms/${group.arm}` },
       `arm ${group.arm}`,
     );
-    const share = `${Math.round((100 * group.count) / total)} %`;
+    const share = `${Math.round((100 * group.count) / total)}%`;
     return el(
       "li",
       { class: "card failure", "data-key": group.reason },

@@ -11,7 +11,7 @@ export function badge(state) {
 export function progress(study) {
   const [spent, limit, text] = spending(study);
   if (!limit) return el("div", { class: "progress" }, el("span", {}, text));
-  const label = `${text}, ${Math.floor((100 * spent) / limit)} %`;
+  const label = `${text}, ${Math.floor((100 * spent) / limit)}%`;
   return el(
     "div",
     { class: "progress" },
@@ -46,6 +46,6 @@ export function reading(answer) {
     "div",
     { class: "reading", "data-key": "reading" },
     el("progress", { max: 1, value: share, "aria-label": "Reading the journal" }),
-    el("span", {}, `Reading the journal: ${Math.floor(100 * share)} %`),
+    el("span", {}, `Reading the journal: ${Math.floor(100 * share)}%`),
   );
 }

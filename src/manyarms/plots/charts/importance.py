@@ -32,7 +32,7 @@ def importance(history: History, forest: Forest | None = None) -> Chart:
         np.arange(len(names), dtype=float),
         100 * mean[order],
         errors=100 * deviation[order],
-        texts=[f"{100 * share:.1f} %" for share in mean[order]],
+        texts=[f"{100 * share:.1f}%" for share in mean[order]],
     )
     panel = Panel(Axis("importance (% of the total)"), Axis(categories=names), (bars,))
     note = (
