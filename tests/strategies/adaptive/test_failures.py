@@ -1,5 +1,7 @@
 """Failed pulls, diverged runs and odd rewards spoil neither AdaptiveMutantUCB's search nor its recommendation."""
 
+import math
+import sys
 from itertools import islice
 
 import numpy as np
@@ -75,6 +77,15 @@ def test_rewards_whose_squares_are_no_numbers_are_rewards(huge, step):
     search = AdaptiveMutantUCB(SPACE, budget=300, max_steps=5, seed=0)
     finish(search, lambda pull: huge if pull.arm.id == 3 and pull.stop == step else loss(pull), workers=3)
     assert search.ledger.spent > 295 and (search.best().id == 3) == (huge > 0 and step <= search.ledger.steps[3])
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_float_as_the_reward_of_a_bad_arm_leaves_the_scores_finite():
+    worst = sys.float_info.max
+    search = AdaptiveMutantUCB(SPACE, budget=300, max_steps=5, seed=0)
+    finish(search, lambda pull: -worst if pull.config["x"] > 0.2 else loss(pull))
+    assert all(math.isfinite(search.priority(arm)) for arm in range(len(search.ledger.arms)))
+    assert search.best().config["x"] <= 0.2
 
 
 def test_where_all_rewards_are_equal_the_search_goes_on():

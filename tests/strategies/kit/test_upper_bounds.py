@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -92,6 +93,15 @@ def test_on_any_range_of_rewards_arms_are_ranked_as_on_the_one_measured(low, wid
         again.drop(arm)
         bounds.drop(arm)
     assert again.scale == bounds.scale
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_float_as_the_reward_of_bad_arms_leaves_the_bounds_finite():
+    ledger, bounds = bounds_of(4)
+    for arm, value in enumerate((-sys.float_info.max, -sys.float_info.max, -sys.float_info.max, 1.0) * 2):
+        reward(ledger, bounds, arm % 4, value)
+    assert bounds.first() == 3 and math.isfinite(bounds.scale)
+    assert all(math.isfinite(bounds.priority(arm)) for arm in range(4))
 
 
 def test_rewards_in_the_unit_interval_leave_the_bounds_as_in_the_paper():

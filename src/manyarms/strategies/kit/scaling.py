@@ -63,7 +63,7 @@ class ScaledRewards:
 
     def tell(self, arm: int, reward: float) -> bool:
         """Add a reward. Returns whether the values of all other rewards changed."""
-        reward = _clipped(reward)
+        reward = clipped(reward)
         self.arms.append(arm)
         self._rewards.append(reward)
         self._outside += not 0.0 <= reward <= 1.0
@@ -77,7 +77,7 @@ class ScaledRewards:
 
     def value(self, reward: float) -> float:
         """The value of any reward on the current scale."""
-        return float(self._curve(_clipped(reward)))
+        return float(self._curve(clipped(reward)))
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -110,5 +110,6 @@ class ScaledRewards:
         self._fit(state["fitted"])
 
 
-def _clipped(reward: float) -> float:
+def clipped(reward: float) -> float:
+    """The reward, or the nearest one whose differences and sums with others stay finite."""
     return min(max(reward, -_MOST), _MOST)

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import NoResult
 from .ledger import Ledger, State
 from .ranking import Ranking
+from .scaling import clipped
 from .scores import Scores
 
 
@@ -65,7 +66,7 @@ class UpperBounds:
 
     def add(self, arm: int, reward: float) -> None:
         """Count a reward. The rank of the arm does not change."""
-        self.sums[arm] += reward
+        self.sums[arm] += clipped(reward)
         self._rewards += 1
         if self._measure_at is None and not 0.0 <= reward <= 1.0:
             self._measure_at = self._rewards

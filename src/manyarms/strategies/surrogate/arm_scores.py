@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kit.ledger import Ledger, State
+from ..kit.scaling import clipped
 from ..kit.scores import Scores
 from . import rules
 from .arm_counts import ArmCounts
@@ -57,7 +58,7 @@ class ArmScores:
 
     def add_reward(self, arm: int, reward: float) -> None:
         """Count the next reward of an arm, and rank the arm."""
-        counts = self.counts
+        counts, reward = self.counts, clipped(reward)
         slices = counts.slices[arm]
         lowest = self.lowest() - self.curves.gains_to_best[slices + 1]
         if slices and reward >= lowest:  # a diverged run says nothing about other arms
