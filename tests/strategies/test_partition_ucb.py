@@ -162,6 +162,15 @@ def test_the_search_leaves_where_pulls_fail_and_a_failure_counts_as_the_worst_so
         assert value == (reward if reward is not None else 0.0 if worst == math.inf else worst)
 
 
+@pytest.mark.parametrize("kind", [PartitionUCB, TreeUCB])
+def test_of_rewards_with_the_same_rounded_value_the_larger_one_is_recommended(kind):
+    search = kind(Space(x=Float(0, 1)), budget=40, seed=0)
+    rewards = {}
+    for pull, reward in play(search, lambda pull: -1e20 if pull.arm.id % 3 else -pull.config["x"]):
+        rewards[pull.arm.id] = reward
+    assert rewards[search.best().id] == max(rewards.values()) > -1
+
+
 def test_the_largest_reward_is_recommended_and_of_equal_ones_that_of_the_best_region():
     search = PartitionUCB(LINE, budget=100, seed=0)
     with pytest.raises(NoResult):

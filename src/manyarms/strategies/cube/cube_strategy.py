@@ -143,11 +143,13 @@ class CubeStrategy:
 
     def best(self) -> Arm:
         """The arm with the best reward; at a tie, the one in the box with the largest mean."""
-        leader, partition = self._standings.best(), self._partition
+        standings, partition = self._standings, self._partition
+        leader = standings.best()
+        best = standings.reward(leader.id)
         contexts = partition.points.all[:, : partition.given]
         equal = (partition.values.all == partition.values[leader.id]) & (contexts == contexts[leader.id]).all(axis=1)
         equal[list(self.ledger.failed)] = False
-        arms = np.flatnonzero(equal)
+        arms = np.array([arm for arm in np.flatnonzero(equal).tolist() if standings.reward(arm) == best])  # values are rounded
         return self.ledger.arms[int(arms[partition.means.all[partition.homes.all[arms]].argmax()])]
 
     def regions(self) -> list[Region]:

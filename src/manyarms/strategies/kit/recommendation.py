@@ -35,11 +35,11 @@ class Standings:
     def tell(self, arm: int, reward: float | None) -> None:
         """Count the reward of a pull; None means that it failed."""
         if reward is not None:
-            standing = self._put(arm, max(reward, self._reward(arm)) if arm in self._standings else reward)
+            standing = self._put(arm, max(reward, self.reward(arm)) if arm in self._standings else reward)
             if self._leader is None or standing[:3] < self._standings[self._leader][:3]:  # at a tie the leader stays the same
                 self._leader = arm
         elif arm in self._standings:
-            self._put(arm, self._reward(arm))
+            self._put(arm, self.reward(arm))
             if arm == self._leader:
                 self._leader = self._first()
 
@@ -53,11 +53,12 @@ class Standings:
         """The priority of an arm: larger for better arms. Arms that may be trained `again` come before others, by steps."""
         if arm in self._ledger.failed or arm not in self._standings:
             return -math.inf
-        reward = self._reward(arm)
+        reward = self.reward(arm)
         quality = 0.5 + 0.5 * reward / (1.0 + abs(reward))  # from 0 to 1
         return self._ledger.steps[arm] + quality if again else quality
 
-    def _reward(self, arm: int) -> float:
+    def reward(self, arm: int) -> float:
+        """The best reward of an arm that has one."""
         return -self._standings[arm][1]
 
     def _put(self, arm: int, reward: float) -> Standing:
@@ -80,7 +81,7 @@ class Standings:
         """The best rewards, from which the heap is rebuilt."""
         return {
             "arms": np.array(list(self._standings), dtype=np.int64),
-            "rewards": np.array([self._reward(arm) for arm in self._standings], dtype=float),
+            "rewards": np.array([self.reward(arm) for arm in self._standings], dtype=float),
             "leader": self._leader,
         }
 
