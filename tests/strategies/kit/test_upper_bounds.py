@@ -75,7 +75,7 @@ def test_ties_are_broken_by_the_generator_of_the_book():
     assert firsts == {0, 1, 2}
 
 
-@pytest.mark.parametrize(("low", "width"), [(-1.0, 1.0), (5.0, 0.001), (-1e6, 1e5)])
+@pytest.mark.parametrize(("low", "width"), [(-1.0, 1.0), (5.0, 0.001), (-1e6, 1e5), (-1e-13, 1e-13), (-1e-300, 1e-300)])
 def test_on_any_range_of_rewards_arms_are_ranked_as_on_the_one_measured(low, width):
     ledger, bounds = bounds_of(40)
     values = np.random.default_rng(0).random(40)
@@ -102,6 +102,10 @@ def test_the_largest_float_as_the_reward_of_bad_arms_leaves_the_bounds_finite():
         reward(ledger, bounds, arm % 4, value)
     assert bounds.first() == 3 and math.isfinite(bounds.scale)
     assert all(math.isfinite(bounds.priority(arm)) for arm in range(4))
+
+
+def test_rounding_errors_of_equal_means_are_no_range():
+    assert reward_scale([-0.7, -0.7000000000000001, -0.7000000000000002]) == 0
 
 
 def test_rewards_in_the_unit_interval_leave_the_bounds_as_in_the_paper():

@@ -13,6 +13,8 @@ from .ranking import Ranking
 from .scaling import clipped
 from .scores import Scores
 
+_ROUNDING = 1e-9  # means that differ by less than this share are equal up to rounding
+
 
 def upper_bound(mean: float, chosen: int, exploration: float, scale: float = 1.0) -> float:
     """Equation 3 of the Mutant-UCB paper: the mean of an arm plus a bonus that shrinks with the number of choices.
@@ -28,7 +30,10 @@ def reward_scale(means: Sequence[float]) -> float:
     >>> reward_scale([-1e9, -0.7, -0.69, -0.6, -0.5])
     0.38
     """
-    return round(2.0 * float(max(means) - np.median(means)), 12)
+    best = max(means)
+    width = 2.0 * float(best - np.median(means))
+    tiny = width if width > _ROUNDING * abs(best) else 0.0  # not the rounding errors of equal means
+    return round(width, 12) or tiny
 
 
 class UpperBounds:
