@@ -105,6 +105,11 @@ def test_the_largest_rewards_there_are_do_not_overflow():
     assert np.isfinite(values).all() and values.std() == pytest.approx(1)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_run_that_diverged_by_more_than_a_float_can_hold_counts_as_the_worst():
+    assert standardized(np.array([-1e300, 0.0, 0.0, 1e-300, 1e-300])).argmin() == 0
+
+
 def test_the_best_assignments_are_those_of_all_that_are_highest():
     bits, rows = best_assignments(PLANTED, keep=4)
     assert bits == [0, 2, 3, 4, 6, 8, 11, 15, 19]

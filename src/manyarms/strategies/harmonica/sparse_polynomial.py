@@ -113,7 +113,7 @@ def standardized(rewards: Floats) -> Floats:
     rewards = np.clip(np.where(np.isnan(rewards), np.nanmin(rewards, initial=1e300), rewards), -1e300, 1e300)
     distances = rewards - np.median(rewards)
     reach = distances.max() or -distances.min() or 1.0
-    distances = np.maximum(distances / reach, -_WORST)
+    distances = np.maximum(distances, -_WORST * reach) / reach
     distances -= distances.mean()
     deviation = distances.std()
     return np.asarray(distances / deviation if deviation > 1e-12 else np.zeros(len(distances)))
