@@ -63,6 +63,10 @@ def test_a_size_is_passed_on_to_spaces_that_take_one():
     assert same and all(abs(C - 1) < 1e-3 for C in same)
 
 
+def test_a_config_whose_algorithm_is_no_name_is_not_in_the_space():
+    assert not any(JOINTS["spaces"].contains({"algorithm": name, "config": {"C": 1.0}}) for name in (None, 1, ["svm"], {}))
+
+
 def test_two_of_one_algorithm_are_crossed_by_its_space_and_of_two_one_is_copied():
     space, rng = JOINTS["spaces"], np.random.default_rng(0)
     a = {"algorithm": "forest", "config": {"trees": 10, "depth": 1}}

@@ -80,8 +80,8 @@ class Joint:
     def _contains(self, config: Any) -> bool:
         if not isinstance(config, Mapping) or config.keys() != {"algorithm", "config"}:
             return False
-        space = self.spaces.get(config["algorithm"])
-        return space is not None and bool(space.contains(config["config"]))
+        name = config["algorithm"]
+        return isinstance(name, str) and name in self.spaces and bool(self.spaces[name].contains(config["config"]))
 
     def _encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """One coordinate for each algorithm, then those of each space, 0.5 for the spaces of other algorithms."""
