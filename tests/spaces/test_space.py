@@ -315,6 +315,12 @@ def test_configs_that_are_not_json_are_written_by_their_space():
     assert to_json(Digits(), 3) == 3 and from_json(Digits(), 3) == 3
 
 
+def test_options_that_are_equal_in_python_make_different_configs_to_begin_with():
+    configs = [{"a": 1}, {"a": True}, {"a": 1.0}]
+    space = ma.Space(a=ma.Choice(1, True, 1.0)).first(*configs, {"a": True})
+    assert [(type(config["a"]), config["a"]) for config in space.firsts] == [(int, 1), (bool, True), (float, 1.0)]
+
+
 def test_the_configs_a_space_begins_with_are_the_first_arms_of_strategies_that_draw():
     space = ma.Space(x=ma.Float(0, 1), layers=[1, 2]).first({"x": 0.5, "layers": [1, 2]}, {"x": 0.25, "layers": [1, 2]})
     for make in (ma.RandomSearch, ma.AdaptiveMutantUCB, ma.MutantUCB, ma.Hyperband, ma.ASHA, ma.SteadyStateEA, ma.InfiniteUCBE):

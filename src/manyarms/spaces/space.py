@@ -51,8 +51,14 @@ class Space:
             if not self.contains(config):
                 raise ValueError(f"first takes configs of the space, got {config!r} for {self!r}")
         space = Space(**self.parameters)
-        space.firsts = tuple(self._copy(config) for i, config in enumerate(configs) if config not in configs[:i])
+        for config in configs:
+            if not any(self._same(config, other) for other in space.firsts):
+                space.firsts += (self._copy(config),)
         return space
+
+    def _same(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+        """Whether two configs are equal. Encodings are compared too, because 1 equals True in Python but is another option."""
+        return a == b and np.array_equal(self.encode(a), self.encode(b))
 
     def sample(self, rng: np.random.Generator) -> dict[str, Any]:
         """A random config."""
