@@ -264,6 +264,11 @@ def test_a_step_that_misses_the_upper_bound_moves_it_to_the_last_value():
     assert Float(0, 1, step=0.3) == Float(0, 0.9, step=0.3) != Float(0, 0.9)
 
 
+def test_a_step_past_the_largest_float_is_left_out():
+    number = Float(0, 1.7e308, step=1e308)
+    assert (number.high, number.n_values) == (1e308, 2)
+
+
 def test_a_step_of_one_is_no_step_of_a_whole_number():
     assert Int(1, 9, step=1) == Int(1, 9) and Int(1, 9, log=True, step=1) == Int(1, 9, log=True)
     assert Int(1, 9, step=1).describe() == Int(1, 9).describe() == {"int": [1, 9, False]}

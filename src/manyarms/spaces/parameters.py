@@ -158,7 +158,8 @@ class Float:
             raise ValueError(f"step must be at least {_FINEST:g} of the larger bound, got {step!r}")
         first, stride = Fraction(repr(low)), Fraction(repr(step))  # as written: 0.1 is one tenth
         last = math.floor((Fraction(repr(high)) - first) / stride + Fraction(_ON_STEP))
-        last += float(first + (last + 1) * stride) <= high  # a large `high` may be rounded by more than that
+        following = first + (last + 1) * stride
+        last += following <= sys.float_info.max and float(following) <= high  # a large `high` may be rounded by more than that
         parts = math.lcm(first.denominator, stride.denominator)
         vars(self).update(step=step, _places=Int(0, last), _exact=(int(first * parts), int(stride * parts), parts))
         return self._value(last)
