@@ -45,6 +45,10 @@ def test_each_value_of_a_dict_stands_for_a_parameter(given, expected):
     assert as_space({"x": given}) == Space(x=expected)
 
 
+def test_numbers_above_all_floats_are_options_in_order():
+    assert as_space({"n": [0.5, 10**400, 10**401]}) == Space(n=Choice(0.5, 10**400, 10**401, ordered=True))
+
+
 def test_what_is_a_space_already_stays_the_same_object():
     space = Space(x=Float(0, 1))
     assert as_space(space) is space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -47,8 +48,9 @@ def choice_of(options: Sequence[Any]) -> Choice:
     (Choice(16, 32, 64, ordered=True), Choice(1, 3, 2))
     """
     numbers = all(isinstance(option, (int, float)) and not isinstance(option, bool) for option in options)
-    steps = np.sign(np.diff(np.array(options))) if numbers and len(options) > 2 else np.zeros(1)
-    return Choice(list(options), ordered=bool(steps[0] and (steps == steps[0]).all()))
+    pairs = list(itertools.pairwise(options)) if numbers and len(options) > 2 else []
+    ordered = bool(pairs) and (all(a < b for a, b in pairs) or all(a > b for a, b in pairs))
+    return Choice(list(options), ordered=ordered)
 
 
 def _space(parameters: Mapping[str, Any], path: str) -> Space:
