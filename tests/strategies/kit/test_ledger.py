@@ -63,8 +63,11 @@ def test_a_reward_moves_the_arm_on_and_a_failure_ends_it():
         (np.float32("nan"), ValueError),
         ("0.5", TypeError),
         ([0.5], TypeError),
+        (np.array([0.5, 0.6]), TypeError),
+        (np.complex64(0.5), TypeError),
+        (10**400, ValueError),
     ],
-    ids=repr,
+    ids=lambda value: repr(value)[:20],
 )
 def test_a_reward_that_is_no_finite_number_is_refused_and_changes_nothing(bad, error):
     own = ledger()

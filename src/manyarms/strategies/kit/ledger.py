@@ -220,9 +220,14 @@ def check_one_training(budget: int | None, max_steps: int) -> None:
 def _finite(reward: Any) -> float:
     """The reward as a float. Any type of number is accepted, such as those of NumPy and PyTorch, but not NaN or infinity."""
     rule = f"reward must be a finite number, or None if the pull failed, got {reward!r}"
-    if isinstance(reward, (str, bytes)) or not hasattr(reward, "__float__"):
+    if isinstance(reward, (str, bytes, np.complexfloating)) or not hasattr(reward, "__float__"):
         raise TypeError(rule)
-    number = float(reward)
+    try:
+        number = float(reward)
+    except OverflowError:  # an integer above the largest float
+        raise ValueError(rule) from None
+    except TypeError:  # an array of many numbers, for example
+        raise TypeError(rule) from None
     if not math.isfinite(number):
         raise ValueError(rule)
     return number
