@@ -275,10 +275,11 @@ class AdaptiveMutantUCB:
 
     def plan(self) -> list[Phase]:
         budget, first = self.ledger.budget, self.initial * self.stops[0]
-        last = None if budget is None else self.max_steps - 1
-        middle = None if budget is None else max(0, budget - first - (last or 0))
+        first = first if budget is None else min(first, budget)
+        last = None if budget is None else min(self.max_steps - 1, budget - first)
+        middle = None if budget is None else budget - first - (last or 0)
         return [
-            Phase("initial arms, one slice each", self.initial, first if budget is None else min(first, budget)),
+            Phase("initial arms, one slice each", self.initial, first),
             Phase("trainings, mutants and new arms, one slice each", middle and middle // self.stops[0], middle),
             Phase("the most promising arms, trained to completion", 0, last),
         ]

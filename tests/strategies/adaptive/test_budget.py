@@ -110,3 +110,4 @@ def test_the_plan_adds_up_to_the_budget():
     plan = AdaptiveMutantUCB(SPACE, budget=500, max_steps=10).plan()
     assert [phase.steps for phase in plan] == [24, 467, 9]
     assert [phase.steps for phase in AdaptiveMutantUCB(SPACE).plan()] == [24, None, None]
+    assert [phase.steps for phase in AdaptiveMutantUCB(SPACE, budget=100, max_steps=100).plan()] == [10, 0, 90]
