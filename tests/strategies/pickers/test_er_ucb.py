@@ -11,14 +11,14 @@ from manyarms.strategies.pickers.er_ucb import indices
 ARMS = np.array([(0.84, 0.07), (0.84, 0.01), (0.85, 0.04), (0.85, 0.02), (0.88, 0.01), (0.88, 0.02), (0.89, 0.01)])
 
 
-def shares(make, arms=ARMS, shift=0.0, seeds=4):
+def shares(make, arms=ARMS, shift=0.0, scale=1.0, seeds=4):
     """The mean share of 1000 trials that each arm gets."""
     total = np.zeros(len(arms))
     for seed in range(seeds):
         rng, picker = np.random.default_rng(seed), make(len(arms))
         for _ in range(1000):
             arm = picker.pick(rng)
-            picker.update(arm, rng.normal(*arms[arm]) + shift)
+            picker.update(arm, scale * rng.normal(*arms[arm]) + shift)
         total += picker.trials / 1000
     return total / seeds
 
@@ -49,6 +49,12 @@ def test_with_a_given_beta_each_pick_is_the_formulas(beta):
         assert arm == (trial if trial < 4 else by_hand(rewards, beta, 0.1, 5))
         rewards[arm].append(rng.random() * (arm + 1) / 4)
         picker.update(arm, rewards[arm][-1])
+
+
+def test_a_given_beta_is_on_the_scale_of_the_rewards():
+    share = shares(lambda n: ma.ERUCB(beta=85.0, n=n), scale=100.0)
+    assert share[-1] > 0.8  # the best mean, as for the automatic beta on this scale
+    assert share[1] < 0.1  # mapped rewards are far below 85, so that arms with bad rewards looked best
 
 
 def test_picks_in_flight_are_trials():

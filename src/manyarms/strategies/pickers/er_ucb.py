@@ -47,7 +47,7 @@ class ERUCB(Picker):
     Args:
         theta: How rare the extreme region is. With smaller values, the spread of an arm's rewards counts more.
         gamma: Weight of the extreme region relative to exploration.
-        beta: The origin of rewards, or "auto".
+        beta: The origin of rewards, on their own scale, or "auto".
         n: Number of arms. A `Cascade` sets it.
 
     >>> import numpy as np
@@ -82,7 +82,7 @@ class ERUCB(Picker):
             beta = automatic_beta(means)
             above = np.maximum(own - beta, 0.0)
         else:
-            beta = self.beta
+            beta = self._rewards.value(self.beta)  # mapped like the rewards if these are not from 0 to 1
             above = own - beta
         succeeded = rewarded / (rewarded + self._failed[arms])
         return means - beta, succeeded * (variances + above * above)
