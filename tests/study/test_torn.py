@@ -142,3 +142,21 @@ def test_a_checkpoints_object_of_a_study_that_is_open_is_not_shared(tmp_path):
         assert one.checkpoint_of(one.best().id).parent != two.checkpoint_of(two.best().id).parent
     with make("one") as one, make("two") as two:
         assert one.best_model() == two.best_model() == 3
+
+
+def test_a_closed_study_still_loads_its_model_after_another_study_got_its_checkpoints_object(tmp_path):
+    trained = []
+
+    def train(pull):
+        trained.append(pull)
+        pull.save(pull.arm.id)
+        return pull["x"]
+
+    checkpoints, closed = ma.Checkpoints(tmp_path / "models"), []
+    for name in ("one", "two"):
+        strategy = ma.RandomSearch(SPACE, budget=6, max_steps=1, seed=0)
+        with ma.Study(strategy, storage=tmp_path / "study.db", name=name, checkpoints=checkpoints) as study:
+            study.optimize(train, progress=False)
+        closed.append(study)
+    assert [study.best_model() for study in closed] == [study.best().id for study in closed]
+    assert len(trained) == 12

@@ -78,6 +78,11 @@ class Checkpoints:
         self._largest = max(self._sizes.values(), default=0)
         self.is_open = True
 
+    @property
+    def has_study(self) -> bool:
+        """Whether a study has opened it. It may be closed since, but can still load its models."""
+        return self._place is not None
+
     def create(self) -> None:
         """Create the directory with its owner file, so that workers on other machines can recognize it."""
         if self._place is not None:

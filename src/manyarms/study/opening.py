@@ -77,10 +77,10 @@ def open_study(
 
 
 def _own_checkpoints(checkpoints: Checkpoints | str | None) -> Checkpoints:
-    """The checkpoints object for this study. If another study uses the given object, a new one with the same settings."""
+    """The checkpoints object for this study: the given one, or, if it belongs to another study, one with the same settings."""
     if not isinstance(checkpoints, Checkpoints):
         return Checkpoints(checkpoints or None)
-    return checkpoints.renewed() if checkpoints.is_open else checkpoints
+    return checkpoints.renewed() if checkpoints.has_study else checkpoints
 
 
 def _begin(journal: Journal, strategy: Strategy, new: dict[str, Any], root: Location) -> tuple[Strategy, Mapping[str, Any]]:
