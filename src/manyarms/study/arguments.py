@@ -16,6 +16,7 @@ from ..runners.engines import engine_runner
 from ..runners.execute import Function
 from ..runners.pull_timeout import REMAINING
 from ..strategies import extended
+from .restored_strategy import as_json
 
 ALL = "all"
 """The value of `workers` that means all processors of this machine, or all workers of a cluster."""
@@ -58,9 +59,18 @@ def check_study(
     limits = None if budget is None else Budget.of(budget)
     if limits is not None and limits.steps is not None:
         raise ValueError("budget of a Study must be in seconds or cost: pass the number of steps to the strategy")
-    if origin is not None and not isinstance(origin, Mapping):
-        raise TypeError(f"origin must be a dict or None, got {origin!r}")
+    if origin is not None:
+        _check_origin(origin)
     return limits, None if bounds is None else checks.interval("bounds", bounds)
+
+
+def _check_origin(origin: Any) -> None:
+    if not isinstance(origin, Mapping):
+        raise TypeError(f"origin must be a dict or None, got {origin!r}")
+    try:
+        as_json(origin)
+    except (TypeError, ValueError, RecursionError):
+        raise TypeError(f"origin must be a dict of JSON values, got {origin!r:.200}") from None
 
 
 def check_remaining(pull_timeout: Any, timeout: Any, time_budget: float | str | None) -> None:
