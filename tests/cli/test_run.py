@@ -96,6 +96,12 @@ def test_the_functions_of_a_script_run_in_worker_processes(manyarms):
     assert manyarms("status", "--json").data[0]["failed"] == 0
 
 
+def test_a_number_of_workers_that_is_none_is_refused_in_words(manyarms):
+    answer = manyarms("run", "train.py:whole", "--budget", 10, "--workers", "many")
+    assert answer.code == 2
+    assert "argument --workers: must be a number or \"all\", got 'many'" in answer.err
+
+
 def test_pulls_can_be_stopped_with_the_search(manyarms):
     command = ["run", "train.py:whole", "--budget", 9, "--pull-timeout", "remaining"]
     assert refused(manyarms(*command), 2, "pull_timeout must be seconds")

@@ -141,7 +141,10 @@ def _settings(pairs: list[str], kind: type) -> dict[str, Any]:
 
 def _workers(text: str) -> int | str:
     """A number of workers, or "all"."""
-    return text if text == ALL else int(text)
+    try:
+        return text if text == ALL else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'must be a number or "{ALL}", got {text!r}') from None
 
 
 def _resources(pairs: list[str]) -> dict[str, float] | None:
