@@ -7,6 +7,7 @@ import pytest
 import manyarms as ma
 from manyarms.errors import StudyClosed
 from manyarms.journal.sql import SqlJournal
+from manyarms.study.replay import StudyState
 from manyarms.study.verify import audit
 
 SPACE = ma.Space(x=ma.Float(0, 1))
@@ -71,6 +72,29 @@ def test_a_write_that_was_interrupted_must_not_be_continued_from(tmp_path, monke
     with make() as study:
         study.optimize(lambda pull: pull["x"], progress=False)
         assert study.counts.pulls == 30
+        assert list(audit(study.journal)) == []
+
+
+def test_a_change_of_the_budget_that_was_interrupted_must_not_be_continued_from(tmp_path, monkeypatch):
+    def make():
+        return ma.Study(ma.MutantUCB(SPACE, budget=20, max_steps=1, seed=0), storage=tmp_path / "study.db")
+
+    def interrupted(self, event):
+        raise KeyboardInterrupt
+
+    def train(pull):
+        return pull["x"]
+
+    with make() as study:
+        study.optimize(train, progress=False)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(StudyState, "change_budget", interrupted)
+            study.optimize(train, budget=40, progress=False)
+        with pytest.raises(StudyClosed, match="was interrupted"):
+            study.optimize(train, progress=False)
+    with make() as study:
+        study.optimize(train, budget=40, progress=False)
+        assert study.counts.steps == 40
         assert list(audit(study.journal)) == []
 
 

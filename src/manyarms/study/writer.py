@@ -203,8 +203,12 @@ class StudyWriter:
         given = {} if limits is None else limits.as_json()
         if (known is not None and known.ledger.budget != steps) or newest != given:
             event = Event("budget", data={"budget": steps, **given})
-            self._pending.append(_Entry(event))
-            self._state.change_budget(event)
+            try:
+                self._pending.append(_Entry(event))
+                self._state.change_budget(event)
+            except BaseException:
+                self._torn = True
+                raise
         self.limits = limits
 
     def commit_budget(self) -> None:
@@ -311,10 +315,10 @@ class StudyWriter:
         budget = counts.budget
         try:
             learn_from_others(self._state, self._journal, self._header, diverged=bool(self._pending))
+            self._pending = []
         except BaseException:
             self._torn = True
             raise
-        self._pending = []
         flights = counts.in_flight
         self._started = {arm: p for arm, p in self._started.items() if arm in flights and flights[arm].pull is p}
         if counts.budget != budget:
