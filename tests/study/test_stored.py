@@ -69,6 +69,21 @@ def test_a_snapshot_leads_to_the_same_decisions_as_the_whole_journal(monkeypatch
         assert list(audit(view.journal)) == []
 
 
+def test_no_snapshot_covers_a_pull_that_a_callback_asked_for_and_that_is_not_written_yet(monkeypatch, tmp_path):
+    monkeypatch.setattr("manyarms.study.snapshots._SNAPSHOT_LAST", 4)
+
+    def ask_and_stop(study, outcome):
+        if study.counts.pulls == 6:
+            study.ask()
+            study.stop()
+
+    with ma.Study(search(20), storage=tmp_path / "study.db") as study:
+        study.optimize(height, callbacks=[ask_and_stop], progress=False)
+    with ma.Study(search(20), storage=tmp_path / "study.db") as study:
+        study.optimize(height, progress=False)
+        assert list(audit(study.journal)) == []
+
+
 def test_studies_in_memory_survive_in_their_journal():
     journal = MemoryJournal()
     ma.Study(search(50), storage=journal).optimize(height, progress=False)

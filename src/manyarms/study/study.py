@@ -254,7 +254,7 @@ class Study(StudyView):
 
     def _finish(self) -> None:
         """At the end of a run, store a snapshot, and show the warning of the strategy, if any."""
-        self._writer.snapshots.save_last()
+        self._writer.save_last()
         known = self._state.extended
         if known is not None and (warning := known.warning()) is not None:
             warnings.warn(warning, ManyarmsWarning, stacklevel=3)

@@ -235,6 +235,11 @@ class StudyWriter:
             self.snapshots.save_due()
             self._notify(learned)
 
+    def save_last(self) -> None:
+        """Store a snapshot and the recommendation at the end of a run, unless they would cover events that are not written."""
+        if not self._pending:
+            self.snapshots.save_last()
+
     def _learn(self, event: Event, outcome: Outcome) -> Outcome:
         arm = outcome.pull.arm.id
         flight = self._counts.in_flight[arm]
