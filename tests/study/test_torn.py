@@ -6,6 +6,7 @@ import pytest
 
 import manyarms as ma
 from manyarms.errors import StudyClosed
+from manyarms.journal.lock import FileLock
 from manyarms.journal.sql import SqlJournal
 from manyarms.study.replay import StudyState
 from manyarms.study.verify import audit
@@ -96,6 +97,22 @@ def test_a_change_of_the_budget_that_was_interrupted_must_not_be_continued_from(
         study.optimize(train, budget=40, progress=False)
         assert study.counts.steps == 40
         assert list(audit(study.journal)) == []
+
+
+def test_closing_again_after_an_interruption_releases_the_lock(tmp_path, monkeypatch):
+    def make():
+        return ma.Study(ma.RandomSearch(SPACE, budget=20, max_steps=1, seed=0), storage=tmp_path / "study.db")
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    study = make()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(FileLock, "release", interrupted)
+        study.close()
+    study.close()
+    assert study.is_closed
+    make().close()
 
 
 @pytest.mark.parametrize("written", [True, False])

@@ -283,8 +283,8 @@ class Study(StudyView):
         """Close the storage. The files of abandoned pulls, and the checkpoints of a study in memory, are deleted."""
         if self._closed:
             return
-        self._closed = True
         self._writer.close()
         for directory in (self._temporary, self._downloads):
             if directory is not None:
                 directory.close()
+        self._closed = True  # last, so that a call that was interrupted can be repeated
