@@ -29,7 +29,6 @@ class Checkpoints:
 
     Attributes:
         directory: The directory of the study that has opened it.
-        is_open: Whether a study uses it now.
         used: Total size of the checkpoints in bytes.
         limit: Maximum of `used`: `max_bytes` minus the size of the owner file.
     """
@@ -50,7 +49,6 @@ class Checkpoints:
         self.storage_options = storage_options
         self.record: str | None = None  # the content of the owner file
         self.limit = self.max_bytes
-        self.is_open = False
         self._place: Place | None = None
         self._sizes: dict[str, int] = {}
         self._reserved: dict[int, int] = {}  # by arm in flight
@@ -76,7 +74,6 @@ class Checkpoints:
         self._sizes = {name: size for name, size in place.sizes().items() if owned or name in named}
         self.used = sum(self._sizes.values())
         self._largest = max(self._sizes.values(), default=0)
-        self.is_open = True
 
     @property
     def has_study(self) -> bool:
@@ -204,8 +201,7 @@ class Checkpoints:
         return new
 
     def close(self, tidy: bool = True) -> None:
-        """Let another study use this object. Without `tidy`, nothing is removed, since another process may write here."""
-        self.is_open = False
+        """Finish writing. Without `tidy`, nothing is removed, since another process may write here."""
         if tidy:
             self.tidy()
 
