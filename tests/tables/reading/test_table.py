@@ -196,6 +196,18 @@ def test_lines_that_are_too_short_are_filled_and_too_long_ones_refused_by_number
         read("a,b,c\n1,2,3\n1,2,3,4\n")
 
 
+@pytest.mark.parametrize("rest", ["", "4,5,6\n", "4,5,6,7,8\n"])
+def test_a_first_row_that_is_too_long_is_refused_like_any_other(read, rest):
+    with pytest.raises(ValueError, match="row 1: 5 fields instead of 3. Is ',' the right delimiter, or is a quote missing?"):
+        read("a,b,y\n1,Smith, John,2,3\n" + rest)
+
+
+@pytest.mark.filterwarnings("ignore:Length of header:pandas.errors.ParserWarning")
+def test_delimiters_after_the_last_value_of_a_row_are_ignored(read):
+    frame, _ = read("a,y\n1,2,,\n3,4\n")
+    assert frame.to_dict("list") == {"a": [1, 3], "y": [2, 4]}
+
+
 NO_TABLES = {
     "nothing": ("", "is empty.$"),
     "blank lines": ("\n\n \n", "only blank lines"),

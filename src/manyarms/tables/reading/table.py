@@ -123,12 +123,21 @@ class TextFile:
         names = unique_names(header, self._notify)
         fields = {len(record) for record in rest}
         if fields != {len(names) + 1}:
+            self._check_first(rest, len(names))
             return names, None
         odd = "Unnamed: field"
         if all(record[-1] == "" for record in rest):
             return [*names, odd], odd
         self._notify("Lines have one more field than the header. The first field is treated as a row name and dropped.")
         return [odd, *names], odd
+
+    def _check_first(self, records: list[list[str]], expected: int) -> None:
+        """Raise an error if values would be lost: pandas cuts off what the first record has more, instead of raising one."""
+        if not records or len(records[0]) <= expected:
+            return
+        for number, record in enumerate(records, 1):
+            if any(record[expected:]):
+                raise _too_many_fields(f"{self._path}, row {number}", len(record), expected, self._format.delimiter)
 
     def most_bytes(self) -> float:
         """An upper bound on its size in memory: a field and its delimiter, at least two characters, become a number."""
@@ -208,8 +217,12 @@ def _explanation(error: Exception, path: Path, format: FileFormat) -> Exception:
         return MemoryError(message)
     if (found := _RAGGED.search(message)) is not None:
         expected, line, saw = found.groups()
-        hint = f"Is {format.delimiter!r} the right delimiter, or is a quote missing?"
-        return ValueError(f"{path}, line {line}: {saw} fields instead of {expected}. {hint}")
+        return _too_many_fields(f"{path}, line {line}", saw, expected, format.delimiter)
     if "EOF inside string" in message:
         return ValueError(f"{path}, row {message.split()[-1]}: a quote is opened and never closed.")
     return ValueError(f"{path} cannot be read as a table: {message}")
+
+
+def _too_many_fields(place: str, saw: object, expected: object, delimiter: str) -> ValueError:
+    hint = f"Is {delimiter!r} the right delimiter, or is a quote missing?"
+    return ValueError(f"{place}: {saw} fields instead of {expected}. {hint}")
