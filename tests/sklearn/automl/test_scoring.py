@@ -1,11 +1,15 @@
 """Scorers, and the scores of predictions."""
 
+import pickle
+
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, roc_auc_score
+from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import accuracy_score, f1_score, get_scorer, log_loss, make_scorer, recall_score, roc_auc_score
 
 from manyarms.sklearn.automl.scoring import checked_constant_score, needs_probabilities, score_of, scorer_of
 from manyarms.sklearn.automl.targets import class_target, number_target
+from manyarms.sklearn.training.training import is_builtin
 
 CLASSES = class_target(["a", "b", "b", "c", "a", "b"])
 NUMBERS = number_target([1.0, 2.0, 3.0, 5.0])
@@ -47,6 +51,41 @@ def test_predictions_are_scored_like_a_model():
 def test_options_of_an_accuracy_scorer_are_used(scorer, expected):
     predictions = np.eye(3)[[0, 1, 2, 2, 1, 2]]  # three of the six are right
     assert score_of(predictions, scorer, CLASSES, np.arange(6)) == expected
+
+
+def recall_of_a(model, X, y):
+    return recall_score(y, model.predict(X), pos_label="a")
+
+
+@pytest.mark.parametrize(
+    ("labels", "scoring", "expected"),
+    [
+        ([1, 2], "f1", 0.5),
+        ([0, 1], "f1", 0.75),
+        ([-1, 1], "recall", 1.0),
+        ([False, True], "precision", 0.6),
+        ([1, 2], "average_precision", 2 / 3),
+        (["a", "b"], "f1", 0.75),
+        (["a", "b"], make_scorer(f1_score, pos_label="a"), 0.5),
+        (["a", "b"], make_scorer(f1_score, labels=["a"], pos_label=None, average="macro"), 0.5),
+        (["a", "b"], recall_of_a, 1 / 3),
+    ],
+)
+def test_the_positive_class_is_that_of_the_scorer(labels, scoring, expected):
+    target = class_target(np.array(labels)[[0, 0, 1, 1, 1, 0]])
+    predictions = np.eye(2)[[0, 1, 1, 1, 1, 1]]
+    assert score_of(predictions, scorer_of(scoring, target), target, np.arange(6)) == pytest.approx(expected)
+
+
+def test_a_scorer_of_labels_scores_models_without_probabilities_and_can_be_pickled():
+    rows, places = np.arange(20.0).reshape(-1, 1), np.repeat([0, 1], [12, 8])
+    target = class_target(places + 1)
+    scorer = pickle.loads(pickle.dumps(scorer_of("average_precision", target)))
+    model = RidgeClassifier().fit(rows, places)
+    assert scorer(model, rows[::3], places[::3]) == get_scorer("average_precision")(
+        RidgeClassifier().fit(rows, places + 1), rows[::3], places[::3] + 1
+    )
+    assert is_builtin(scorer) and not needs_probabilities(scorer, target)
 
 
 def test_a_scorer_that_does_not_fit_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable
@@ -61,10 +62,63 @@ def _some(target: pd.Series[Any], task: str) -> pd.Series[Any]:
 
 
 def scorer_of(scoring: Any, target: Target) -> Any:
-    """The scorer with this name, or the default one for the target; a scorer is returned as is."""
+    """The scorer with this name, the default one for the target, or the given scorer; for targets with class positions."""
     if isinstance(scoring, str) and scoring not in get_scorer_names():
         raise ValueError(f"scoring must be the name of a scorer, such as {EXAMPLES[target.task]}, got {scoring!r}")
-    return get_scorer(DEFAULT_SCORING[target.task] if scoring is None else scoring)
+    scorer = get_scorer(DEFAULT_SCORING[target.task] if scoring is None else scoring)
+    if target.classes is None or not _depends_on_labels(scorer, target.classes):
+        return scorer
+    of_labels = LabelScorer(scorer, target.classes)
+    try:
+        constant_score(of_labels, target.task, target.values)
+    except Exception:  # for example, "f1" of text classes, which has no positive class: the last class is used
+        return scorer
+    return of_labels
+
+
+def _depends_on_labels(scorer: Any, classes: NDArray[Any]) -> bool:
+    """Whether a scorer may give another score if classes are replaced by their positions."""
+    if np.array_equal(classes, np.arange(len(classes))):
+        return False
+    metric, options = getattr(scorer, "_score_func", None), getattr(scorer, "_kwargs", {})
+    if metric is None or not str(metric.__module__).startswith("sklearn."):
+        return True
+    if any(options.get(name) is not None for name in ("labels", "pos_label")):
+        return True
+    return len(classes) == 2 and "pos_label" in inspect.signature(metric).parameters  # it is 1 by default
+
+
+class LabelScorer:
+    """A scorer for classes, called with a classifier and a target whose classes are replaced by their positions.
+
+    Args:
+        scorer: The scorer.
+        classes: The classes.
+    """
+
+    def __init__(self, scorer: Any, classes: Any) -> None:
+        self.scorer, self.classes = scorer, np.asarray(classes)
+        if hasattr(scorer, "_accept_sample_weight"):  # made by scikit-learn: see `is_builtin`
+            self._accept_sample_weight = scorer._accept_sample_weight
+
+    def __call__(self, model: Any, rows: Any, places: Any) -> float:
+        return float(self.scorer(_Labeled(model, self.classes), rows, self.classes[np.asarray(places, dtype=np.int64)]))
+
+
+class _Labeled:
+    """A fitted classifier with its classes, which are positions, replaced by the classes at these positions."""
+
+    _estimator_type = "classifier"
+
+    def __init__(self, model: Any, classes: Any) -> None:
+        self._model, self._all = model, classes
+        self.classes_ = classes[np.asarray(model.classes_, dtype=np.int64)]
+
+    def predict(self, rows: Any) -> Any:
+        return self._all[np.asarray(self._model.predict(rows), dtype=np.int64).ravel()]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
 
 
 def checked_constant_score(scorer: Any, target: Target) -> float:
