@@ -93,6 +93,14 @@ def test_all_dates_of_a_column_have_the_same_order_of_day_and_month(pattern):
     assert dates(pd.Series(days.strftime(pattern))).tolist() == list(days)
 
 
+@pytest.mark.parametrize("pattern", ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d"])
+def test_dates_that_start_with_the_year_have_the_month_first_among_any_others(pattern):
+    days = pd.Series(pd.date_range("2024-03-01", periods=30))
+    assert dates(days.dt.strftime(pattern), day_first=True).tolist() == list(days)
+    mixed = days.dt.strftime(pattern).where(days.index % 2 == 0, days.dt.strftime("%d/%m/%Y"))
+    assert dates(mixed).tolist() == list(days)
+
+
 class Silent:
     """A value that nothing can be made of."""
 

@@ -24,6 +24,7 @@ _NUMBER = re.compile(r"\d+")
 _MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
 _SHORT_DATE = re.compile(r"\s*\d{1,2}([/.-])\d{1,2}\1\d{2}(?!\d)")
 _DAY_AND_MONTH = re.compile(r"\s*(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d{2})(?!\d)")
+_YEAR_FIRST = re.compile(r"\s*\d{4}[/.-]")
 _COMPACT_DATE = re.compile(r"\s*[12]\d{3}[01]\d[0-3]\dT\d{4}")
 
 
@@ -110,6 +111,9 @@ def dates(values: pd.Series, day_first: bool | None = None) -> pd.Series:
 
 def _parsed(texts: pd.Series, day_first: bool) -> pd.Series:
     """Parse texts as times: first all in the same format, which is fast; then the others one by one."""
+    year_first = texts.str.match(_YEAR_FIRST)
+    if day_first and year_first.any():  # 2024-03-01 is always in March, but pandas would read it as 3 January
+        return pd.concat([_parsed(texts[year_first], False), _parsed(texts[~year_first], True)]).sort_index()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about ambiguous days and months
         options: dict[str, Any] = {"errors": "coerce", "utc": True, "dayfirst": day_first}
