@@ -311,7 +311,7 @@ class Fragile(ClassifierMixin, BaseEstimator):
 LEVELS = {"level": [0.1, 0.2, 0.9, 0.95]}
 
 
-@pytest.mark.parametrize("error_score", [np.nan, -1.0])
+@pytest.mark.parametrize("error_score", [np.nan, -1.0, 2.0])
 def test_arms_that_fail_have_the_error_score_and_the_lowest_rank(error_score):
     search = BanditSearchCV(Fragile(), LEVELS, resource=None, cv=2, error_score=error_score, random_state=0)
     with pytest.warns(FitFailedWarning, match="of 4 pulls failed.*ArithmeticError: level 0.9"):
@@ -319,7 +319,9 @@ def test_arms_that_fail_have_the_error_score_and_the_lowest_rank(error_score):
     results = search.cv_results_
     failed = np.array([params["level"] > 0.6 for params in results["params"]])
     assert failed.sum() == 2 and search.best_params_["level"] < 0.6
-    np.testing.assert_array_equal(results["mean_test_score"][failed], error_score)
+    for name in ("mean_test_score", "split0_test_score", "split1_test_score"):
+        np.testing.assert_array_equal(results[name][failed], error_score)
+    np.testing.assert_array_equal(results["std_test_score"][failed], 0 * error_score)
     assert results["rank_test_score"][failed].tolist() == [3, 3]
     assert results["steps"][failed].tolist() == [0, 0]
 

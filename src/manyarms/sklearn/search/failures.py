@@ -6,6 +6,7 @@ import builtins
 import warnings
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from ...core import Outcome
@@ -75,3 +76,19 @@ def warn_about_failures(counts: Counts, error_score: Any) -> None:
             FitFailedWarning,
             stacklevel=5,  # the call of `fit`
         )
+
+
+def give_error_score(results: dict[str, Any], failed: Any, error_score: float) -> None:
+    """Give failed arms the error score in `cv_results_`. Their rank stays the lowest, even if the error score is a high one.
+
+    Args:
+        results: Results in which the scores of failed arms are NaN.
+        failed: Whether each arm failed.
+        error_score: The error score.
+    """
+    for name, values in results.items():
+        which, _, rest = name.partition("_")
+        if rest.startswith(("test_", "train_")) and which.startswith(("split", "mean")):
+            values[failed] = error_score
+        elif rest.startswith(("test_", "train_")) and which == "std" and not np.isnan(error_score):
+            values[failed] = 0.0

@@ -36,7 +36,7 @@ from ..training.results import arm_params, arm_results, metrics_of, stored_view
 from ..training.slices import Whole
 from ..training.training import Training
 from .delegation import DelegatedMethods, estimators_of
-from .failures import FirstError, FitsFailed, warn_about_failures
+from .failures import FirstError, FitsFailed, give_error_score, warn_about_failures
 from .origin import check_same_origin, origin_of
 from .parameters import SearchSpace, search_space
 from .search_html import search_html
@@ -288,13 +288,14 @@ class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
         if self.multimetric_:
             self._check_refit_for_multimetric(metrics)
         params = [arm_params(training, records[result.arm].arm.config, result.stop) for result in arms]
-        missing = np.nan if isinstance(self.error_score, str) else self.error_score
         named = metrics if self.multimetric_ else None
-        out = [fold for arm in arms for fold in arm.folds(self.n_splits_, named, missing, self.return_train_score)]
+        out = [fold for arm in arms for fold in arm.folds(self.n_splits_, named, self.return_train_score)]
         more = {"arm": [result.arm for result in arms], "steps": [result.steps for result in arms]}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "One or more of the", UserWarning)  # failed fits have been reported already
             results = self._format_results(params, self.n_splits_, out, more)
+        if not isinstance(self.error_score, str):
+            give_error_score(results, np.array([result.failed for result in arms]), self.error_score)
         if self.refit or not self.multimetric_:
             final = [is_final(result.arm, result.steps) for result in arms]
             self._choose(results, np.array(final))

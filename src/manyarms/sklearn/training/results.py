@@ -63,15 +63,14 @@ class ArmResult:
         if found >= self._best:  # among equal rewards, the last
             self._best, self.stop, self.steps, self.metrics = found, event.stop, event.stop, metrics
 
-    def folds(self, n_splits: int, metrics: list[str] | None, error_score: float, train_scores: bool) -> list[dict[str, Any]]:
+    def folds(self, n_splits: int, metrics: list[str] | None, train_scores: bool) -> list[dict[str, Any]]:
         """What scikit-learn's `_fit_and_score` would return for each fold; `metrics` is None for a single metric."""
-        return [self._fold(f"split{number}_", metrics, error_score, train_scores) for number in range(n_splits)]
+        return [self._fold(f"split{number}_", metrics, train_scores) for number in range(n_splits)]
 
-    def _fold(self, split: str, metrics: list[str] | None, error_score: float, train_scores: bool) -> dict[str, Any]:
-        missing = error_score if self.failed else math.nan
+    def _fold(self, split: str, metrics: list[str] | None, train_scores: bool) -> dict[str, Any]:
         found: dict[str, Any] = {name: self.times.get(f"{split}{name}", 0.0) for name in TIMES}
         for which in ("test", "train") if train_scores else ("test",):
-            scores = {name: self.metrics.get(f"{split}{which}_{name}", missing) for name in metrics or ["score"]}
+            scores = {name: self.metrics.get(f"{split}{which}_{name}", math.nan) for name in metrics or ["score"]}
             found[f"{which}_scores"] = scores if metrics is not None else scores["score"]
         return found
 
