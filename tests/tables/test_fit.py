@@ -44,6 +44,13 @@ def test_a_data_frame_is_fitted_saved_and_predicted_without_a_directory(table, t
     assert (predictions["kind"] == load_model(tmp_path / "model").predict(table)).all()
 
 
+@pytest.mark.filterwarnings("ignore::manyarms.ManyarmsWarning")
+def test_a_target_that_is_accepted_is_not_refused_for_its_training_rows(table):
+    species = [f"s{number}" for number in range(38)] + ["human"] * 42  # none of the 38 is held out
+    fitted = fit_table(table.assign(species=species), "species", **OPTIONS)
+    assert fitted.problem.target.nunique() > 0.5 * len(fitted.problem.target)
+
+
 def test_a_file_is_fitted_in_a_directory_and_resumed(table, tmp_path):
     path, started = tmp_path / "t.csv", []
     table.to_csv(path, index=False)

@@ -94,11 +94,11 @@ def fit_table(
         checks.between("holdout", holdout, 0, 0.5),
         Selection(_names("ignore", ignore), _names("keep", keep), Split.parse(split)),
         checks.whole("seed", seed, 0),
-        checks.flag("force", force),
         checks.flag("progress", progress),
         None if directory is None else check_directory(Path(directory)),
     )
     checks.one_of("task", task, _TASKS)
+    checks.flag("force", force)
     limit, notes = TimeBudget.since(began, settings.seconds), list[str]()
 
     def note(text: str) -> None:
@@ -146,7 +146,6 @@ class _Settings:
     holdout: float
     selection: Selection
     seed: int
-    force: bool
     progress: bool
     directory: Path | None
 
@@ -172,7 +171,7 @@ def _searched(problem: Problem, scoring: str, settings: _Settings, limit: TimeBu
         name=STUDY,
         random_state=settings.seed,
         progress=settings.progress,
-        force=settings.force,
+        force=True,  # doubtful targets are refused already
         cv=problem.folds() or "auto",
         exclude_leaks=False,  # they are excluded already
     )
