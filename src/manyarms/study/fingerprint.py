@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -28,6 +29,15 @@ def fingerprint(*parts: Any) -> str:
     for part in parts:
         _feed(digest, part)
     return digest.hexdigest()
+
+
+def without_addresses(text: str) -> str:
+    """The representation of an object without memory addresses, which differ between runs.
+
+    >>> without_addresses("<function profit at 0x7f3a5c1b0d30>")
+    '<function profit>'
+    """
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def _feed(digest: Any, part: Any) -> None:

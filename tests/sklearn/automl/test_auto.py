@@ -252,6 +252,19 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 
 
+def test_a_search_with_a_function_as_scorer_is_resumed_by_another_process(tmp_path):
+    def scorer():  # a new object each time, as in another process
+        def share_of_correct(model, X, y):
+            return float(np.mean(model.predict(X) == y))
+
+        return share_of_correct
+
+    kept = scorer()
+    storage = str(tmp_path / "fit.db")
+    assert len(quick(storage=storage, scoring=kept, budget=3).fit(*IRIS).pulls_) == 3
+    assert len(quick(storage=storage, scoring=scorer(), budget=5).fit(*IRIS).pulls_) == 5
+
+
 ODD = pd.DataFrame(
     {
         "empty": [None] * 60,

@@ -21,7 +21,7 @@ from ...errors import ManyarmsError, NoResult, StudyMismatch
 from ...journal import open_journal
 from ...runners import ProcessRunner
 from ...strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
-from ...study.fingerprint import fingerprint
+from ...study.fingerprint import fingerprint, without_addresses
 from ...study.study import Study
 from ..training.candidate import Metadata
 from ..training.fitting import row_order
@@ -155,7 +155,8 @@ class AutoStudy:
             for name, (family, candidate) in self.candidates.items()
         }
         settings = self.settings
-        origin = {"data": data, "metric": str(settings.scoring), "folds": self.plan.folds, "rows": self.plan.rows}
+        metric = without_addresses(str(settings.scoring))
+        origin = {"data": data, "metric": metric, "folds": self.plan.folds, "rows": self.plan.rows}
         origin["columns"] = fingerprint(self.columns.kinds)
         study = Study(
             Cascade(children, ExtremeUCB(gamma=_GREED), budget=settings.steps, seed=settings.seed),

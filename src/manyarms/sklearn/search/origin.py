@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...errors import StudyMismatch
-from ...study.fingerprint import fingerprint
+from ...study.fingerprint import fingerprint, without_addresses
 from ...study.view import StudyView
 from ..training.training import Training
 
@@ -47,6 +46,5 @@ def check_same_origin(study: StudyView, origin: Mapping[str, Any] | None) -> Non
 
 
 def _text(part: Any) -> str:
-    """The full `repr`, without memory addresses, which differ between runs."""
-    text = part.__repr__(N_CHAR_MAX=10**6) if hasattr(part, "get_params") else repr(part)
-    return re.sub(r" at 0x[0-9a-f]+", "", text)
+    """The full `repr`, without memory addresses."""
+    return without_addresses(part.__repr__(N_CHAR_MAX=10**6) if hasattr(part, "get_params") else repr(part))
