@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import manyarms as ma
 from manyarms.html.writing import written_aside
-from manyarms.tables import Facts, load_model, read_table, save_model, versions
+from manyarms.tables import Facts, fit_table, load_model, read_table, save_model, versions
 from manyarms.tables.versions import differences, installed, versions_of
 from manyarms.tables.writing import write_frame
 
@@ -60,6 +60,18 @@ def test_a_loaded_model_reads_columns_as_in_training(directory, tmp_path):
     predictions = model.predict(frame, notes.append)
     assert predictions.index.tolist() == [7, 8] and predictions.tolist() == ["yes", "yes"]
     assert notes[-1] == "The column 'n' must hold numbers. These values are treated as missing: 'none'."
+
+
+def test_durations_are_read_from_text_as_in_training(tmp_path):
+    rows = pd.DataFrame({"wait": pd.to_timedelta(np.arange(60) % 20, unit="h") + pd.Timedelta(days=1)})
+    table = rows.assign(late=np.where(rows["wait"] > pd.Timedelta(hours=34), "yes", "no"))
+    fit_table(table, "late", budget=1, families=["tree"], holdout=0).save(tmp_path)
+    model, notes = load_model(tmp_path), []
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    pd.testing.assert_frame_equal(model.predict_proba(tmp_path / "new.csv", notes.append), model.predict_proba(rows))
+    assert not notes
+    model.predict(pd.DataFrame({"wait": ["1 days 03:00:00", "soon", None, "7"]}), notes.append)
+    assert notes == ["The column 'wait' must hold durations. These values are treated as missing: 'soon', '7'."]
 
 
 def test_columns_that_are_missing_are_named(directory):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
@@ -57,6 +58,16 @@ def _as_kind(column: pd.Series[Any], kind: str, notify: Notify) -> pd.Series[Any
     else:
         made = dates(column)
     note_missing(column, made.isna(), kind, notify)
+    return made
+
+
+def durations(column: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
+    """Text such as "2 days 03:00:00" as durations. A number without a unit is treated as missing."""
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        return column
+    words = pd.Series(words_of(column), index=column.index, dtype=object).where(column.notna())
+    made: pd.Series[Any] = pd.to_timedelta(words.mask(np.isfinite(numbers(words))), errors="coerce")
+    note_missing(column, made.isna(), "duration", notify)
     return made
 
 

@@ -18,11 +18,11 @@ import pandas as pd
 
 from ..errors import ManyarmsError
 from ..html.writing import write_text, written_aside
-from ..sklearn.automl.column_kinds import NOTHING, NUMBER, TEXT
+from ..sklearn.automl.column_kinds import DATE, NOTHING, NUMBER, TEXT
 from ..sklearn.automl.conversions import numbers
 from ..sklearn.automl.scoring import score
 from ..sklearn.automl.wording import listed, one_line
-from .matching_columns import conformed, note_missing
+from .matching_columns import conformed, durations, note_missing
 from .names import Notify, with_text_names
 from .reading.table import read_table, warn
 from .target import with_target
@@ -133,6 +133,8 @@ class SavedModel:
         for name, kind in learned:
             if kind == NUMBER and self.facts.columns[name] == TEXT:  # such as "$1,747"
                 note_missing(rows[name], np.isnan(numbers(rows[name])), kind, notify)
+            elif kind == DATE and self.facts.dtypes.get(name, "").startswith("timedelta"):  # text in a CSV file
+                rows[name] = durations(rows[name], notify)
         return rows
 
     def _named(self, table: Any, notify: Notify) -> pd.DataFrame:
