@@ -175,3 +175,10 @@ def test_a_frame_is_written_as_its_name_says(tmp_path, name):
     pd.testing.assert_frame_equal(read_table(tmp_path / name), frame, check_dtype=False)
     assert ((tmp_path / name).read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
     assert name.endswith((".gz", ".parquet")) or (b"\t" in (tmp_path / name).read_bytes()) == name.endswith(".tsv")
+
+
+@pytest.mark.parametrize("name", ["table.xlsx", "table.JSON", "table.csv.zip"])
+def test_a_format_that_cannot_be_written_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=f"can be written as .csv, .csv.gz, .tsv or .parquet, got '.*{name}'"):
+        write_frame(tmp_path / name, pd.DataFrame({"a": [1]}))
+    assert not list(tmp_path.iterdir())

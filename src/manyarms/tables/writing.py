@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_OTHER = (".xlsx", ".xls", ".ods", ".json", ".feather", ".arrow", ".zip", ".zst")  # formats that would be no CSV file
+
+
 def write_frame(path: Path, frame: pd.DataFrame) -> None:
     """Write a table in the format of the file's extension: Parquet, or CSV, delimited by tabs or compressed if it says so."""
     with written_aside(path) as aside:
@@ -19,8 +22,10 @@ def write_frame(path: Path, frame: pd.DataFrame) -> None:
 
 
 def frame_writer(path: Path) -> Callable[[Any, Any], None]:
-    """The function that writes a table to a file with this name; an error if a package for it is missing."""
+    """The function that writes a table to a file with this name; an error if it has another format, or needs a package."""
     endings = [ending.lower() for ending in path.suffixes]
+    if path.suffix.lower() in _OTHER:
+        raise ValueError(f"A table can be written as .csv, .csv.gz, .tsv or .parquet, got {str(path)!r}")
     if endings[-1:] == [".parquet"]:
         try:
             import pyarrow  # noqa: F401
