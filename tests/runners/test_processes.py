@@ -15,7 +15,9 @@ import pytest
 from waiting import wait_until
 
 import manyarms as ma
+from manyarms import Arm, Pull
 from manyarms.checkpoints import commit
+from manyarms.checkpoints.retraining import Slice
 from manyarms.runners import PullsAbandoned, processes
 from manyarms.testing.runners import make_task
 
@@ -187,6 +189,24 @@ def test_a_pull_that_hangs_is_ended_and_all_it_started(tmp_path):
         assert wait_until(lambda: not is_running(child))
         assert not list((tmp_path / "saved").iterdir())
         assert pool.run(lambda pull: 1.0)[0].reward == 1.0
+
+
+def test_states_that_a_killed_worker_was_training_again_are_removed_by_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    def die_later(pull):
+        pull.save("trained again")
+        if pull.start:
+            os._exit(3)
+        return 1.0
+
+    with started(tmp_path / "saved", function=die_later) as pool:
+        lost = Slice(Pull(Arm(0, None), 0, 1), seed=0)
+        pool.runner.submit(make_task(tmp_path / "saved", 0, start=1, stop=2, recipe=(lost,)))
+        assert pool.runner.collect()[0].reason == "the worker exited with code 3"
+        pool.runner.submit(make_task(tmp_path / "saved", 1, recipe=(lost,)))
+        assert pool.runner.collect()[0].retrained == 1
+    assert os.listdir(tmp_path) == ["saved"]
 
 
 def test_starting_up_is_no_part_of_a_pull_and_its_time(tmp_path):

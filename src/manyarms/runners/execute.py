@@ -18,6 +18,7 @@ from ..checkpoints import commit, committed_size, remove
 from ..checkpoints.objects import upload
 from ..checkpoints.remote import Location, RemotePath
 from ..checkpoints.retraining import Slice
+from ..checkpoints.scratch import process_directory
 from ..checkpoints.state import DamagedCheckpoint
 from ..checkpoints.uploads import uploads
 from ..core import Outcome
@@ -206,8 +207,11 @@ def retrain(function: Function, recipe: Iterable[Slice], scratch: Path) -> dict[
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """A directory that is removed at the end. On Windows, files that the function still has open remain."""
-    return tempfile.TemporaryDirectory(prefix="manyarms-", ignore_cleanup_errors=True)
+    """A directory that is removed at the end. On Windows, files that the function still has open remain.
+
+    It is inside the directory of this process, so that it does not outlive a killed worker for long.
+    """
+    return tempfile.TemporaryDirectory(dir=process_directory(), ignore_cleanup_errors=True)
 
 
 def _keep(task: Task, staged: Path, pull: RunningPull) -> tuple[str | None, int, str | None]:
