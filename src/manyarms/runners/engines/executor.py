@@ -173,6 +173,8 @@ class ExecutorRunner:
 
 def _run(key: str, setup: Setup | None, flag: tuple[str, str], task: Task) -> Outcome | None:
     """Run a pull. Runs in a worker. Returns None if the worker needs the setup first."""
+    if setup is not None:
+        _forget_ended()
     with _mutex:
         host = _hosts.get(key)
         if host is None:
@@ -186,9 +188,9 @@ def _run(key: str, setup: Setup | None, flag: tuple[str, str], task: Task) -> Ou
         return Outcome(task.pull, reason="abandoned")  # the study has ended, so nobody reads this
 
 
-def _abandoned_without(machine: str, flag: str) -> Callable[[], bool] | None:
-    """A function that returns whether the flag was removed; None on another machine, which cannot see the flag."""
-    return (lambda: not os.path.exists(flag)) if machine == _machine() else None
+def _abandoned_without(machine: str, flag: str) -> Callable[[], bool]:
+    """A function that returns whether the flag was removed; always False on another machine, which cannot see the flag."""
+    return lambda: machine == _machine() and not os.path.exists(flag)
 
 
 def _machine() -> str:
@@ -202,6 +204,14 @@ def _forget(key: str) -> None:
         host = _hosts.pop(key, None)
     if host is not None:
         host.close()
+
+
+def _forget_ended() -> None:
+    """End the processes of searches that have ended, because the executor may have given `_forget` to other workers only."""
+    with _mutex:
+        ended = [key for key, host in _hosts.items() if host.is_abandoned()]
+    for key in ended:
+        _forget(key)
 
 
 def _size_of(executor: Executor) -> int:

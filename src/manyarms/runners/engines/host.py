@@ -55,8 +55,8 @@ class Host:
         is_abandoned: Called from time to time while a pull runs. Returns whether the study has stopped waiting for it.
     """
 
-    def __init__(self, setup: Setup, is_abandoned: Callable[[], bool] | None = None) -> None:
-        self._setup, self._is_abandoned = setup, is_abandoned
+    def __init__(self, setup: Setup, is_abandoned: Callable[[], bool] = lambda: False) -> None:
+        self._setup, self.is_abandoned = setup, is_abandoned
         self._mutex = threading.Lock()
         self._idle: list[tuple[str | None, ProcessRunner]] = []  # with the devices that the worker had then
         self._leases: list[str | None] = _leases(setup.gpus)  # devices for the next processes
@@ -117,7 +117,7 @@ class Host:
             1,
             setup.pull_timeout,
             None if setup.threads is None else {"cpu": setup.threads},
-            is_abandoned=self._is_abandoned,
+            is_abandoned=self.is_abandoned,
             environment=None if lease is None else {"CUDA_VISIBLE_DEVICES": lease},
         )
         runner.start_pickled(setup.function)
