@@ -36,6 +36,15 @@ def test_text_lists_and_dicts_are_kept_as_json(value, kept):
     assert (returned.reward, returned.metrics, returned.attributes, returned.left_out) == (1.0, {}, {"x": kept}, None)
 
 
+def test_a_large_array_is_left_out_without_a_list_of_its_numbers():
+    class Array(np.ndarray):
+        def tolist(self):
+            raise AssertionError("a list of this array may not fit into memory")
+
+    returned = read_value({"reward": 1, "x": np.zeros((MAX_BYTES // 2, 3)).view(Array)})
+    assert returned.left_out == f"x (more than {MAX_BYTES} bytes in total)"
+
+
 def test_names_of_metrics_and_attributes_are_kept_as_text_that_can_be_stored():
     returned = read_value({"reward": 1, "a\udc80": 2, "b\0": "text", "c\udc80": object()})
     assert (returned.metrics, returned.attributes) == ({"a\\udc80": 2.0}, {"b\\x00": "text"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,4 +71,6 @@ def _listed(value: Any) -> Any:
     """JSON for arrays, tensors and their numbers."""
     if not hasattr(value, "tolist"):
         raise TypeError(f"{type(value).__name__} is not JSON")
+    if math.prod(getattr(value, "shape", ())) > MAX_BYTES:  # a list would take several times the memory of the array
+        raise _TooLarge
     return value.tolist()
