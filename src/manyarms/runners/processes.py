@@ -180,6 +180,11 @@ class ProcessRunner:
         return environment
 
 
+def thread_limits(threads: int) -> dict[str, str]:
+    """The environment variables with which numeric libraries use this number of threads."""
+    return dict.fromkeys(_THREADS, str(threads))
+
+
 class _Worker:
     """One worker process and the pipe to it."""
 

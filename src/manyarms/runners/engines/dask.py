@@ -24,6 +24,7 @@ from ...core import Outcome
 from ...errors import ManyarmsWarning, WorkerError
 from ..execute import Function
 from ..pickling import check_picklable, pickled
+from ..processes import thread_limits
 from ..pull_timeout import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
@@ -114,8 +115,9 @@ class DaskRunner:
         check_picklable(function)
 
     def start(self, function: Function) -> None:
-        threads = None if self._needs.cpu is None else max(1, int(self._needs.cpu))
-        self._setup = Setup(pickled(function), self._pull_timeout, threads, self._needs.gpu)
+        # not the argument `threads`, which does not replace the variables that Dask sets to 1 in its workers
+        environment = {} if self._needs.cpu is None else thread_limits(max(1, int(self._needs.cpu)))
+        self._setup = Setup(pickled(function), self._pull_timeout, gpus=self._needs.gpu, environment=environment)
         self._client = self._client or self._connected()
         self._known = str(self._client.scheduler.address), self._client.security
         self._client.register_plugin(Hosting(self._setup), name=plugin_name(self._setup.key))

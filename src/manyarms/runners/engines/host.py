@@ -32,6 +32,7 @@ class Setup:
         pull_timeout: As for `ProcessRunner`.
         threads: Number of threads that the libraries of a pull may use; None leaves that to the engine.
         gpus: Number of devices for each pull, if the worker has several; None leaves that to the engine.
+        environment: Environment variables of the pulls, in addition to those of the worker.
         versions: The versions of Python and of packages in the process of the study.
         key: Identifies the search.
     """
@@ -40,6 +41,7 @@ class Setup:
     pull_timeout: float | str | None = None
     threads: int | None = None
     gpus: float | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
     key: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -118,7 +120,7 @@ class Host:
             setup.pull_timeout,
             None if setup.threads is None else {"cpu": setup.threads},
             is_abandoned=self.is_abandoned,
-            environment=None if lease is None else {"CUDA_VISIBLE_DEVICES": lease},
+            environment={**setup.environment, **({} if lease is None else {"CUDA_VISIBLE_DEVICES": lease})},
         )
         runner.start_pickled(setup.function)
         return runner
