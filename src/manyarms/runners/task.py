@@ -36,6 +36,8 @@ class Task:
         lasting: Whether the checkpoint must survive a power cut. Otherwise nothing waits for the disk.
         owner: The content of the owner file of the directory; None if the directory has no owner, or has been claimed.
         time_left: Seconds after the start at which the pull should end. The next report after that ends it.
+        start_within: Seconds after it was submitted at which the search ends. If no worker runs anything then, a cluster runner
+            stops waiting for one.
         kill_after: Seconds after the start at which the runner ends the pull, so that it fails.
     """
 
@@ -52,6 +54,7 @@ class Task:
     lasting: bool = True
     owner: str | None = None
     time_left: float = math.inf
+    start_within: float = math.inf
     kill_after: float = math.inf
 
     @contextmanager

@@ -58,7 +58,9 @@ class TimeLimited:
         time_left = self.left()
         if self._is_counting:
             self._began[arm] = self.now()
-        self._runner.submit(task if time_left == math.inf else replace(task, time_left=time_left))
+        if time_left < math.inf:
+            task = replace(task, time_left=time_left, start_within=max(0.0, self._end - self.now()))
+        self._runner.submit(task)
 
     def collect(self) -> list[Outcome]:
         outcomes = self._runner.collect()

@@ -96,6 +96,16 @@ def test_a_search_that_waits_for_a_worker_says_so(monkeypatch, caplog):
 
 
 @pytest.mark.usefixtures("ray_cluster")
+def test_a_search_that_gets_no_worker_ends_with_its_timeout(monkeypatch):
+    monkeypatch.setattr(engine, "_LOOK", 0.1)
+    times = iter([0.0] * 20)
+    runner = engine.RayRunner(workers=1, resources={"cpu": 100}, clock=lambda: next(times, 3600.0))
+    study = ma.Study(ma.RandomSearch(ma.Space(x=ma.Float(0, 1)), budget=3))
+    study.optimize(lambda pull: pull["x"], runner=runner, timeout=60, progress=False)
+    assert study.counts.pulls == 0
+
+
+@pytest.mark.usefixtures("ray_cluster")
 def test_a_worker_that_never_starts_is_an_error(monkeypatch):
     class Broken:
         def __init__(self, setup):

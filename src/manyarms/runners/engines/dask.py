@@ -25,6 +25,7 @@ from ...errors import ManyarmsWarning, WorkerError
 from ..execute import Function
 from ..pickling import check_picklable, pickled
 from ..processes import thread_limits
+from ..protocol import PullsAbandoned
 from ..pull_timeout import PullLimit
 from ..resources import checked_resources, visible_devices
 from ..task import Task
@@ -97,6 +98,7 @@ class DaskRunner:
         self._looked = -math.inf
         self._greeting: Answer[dict[str, Any]] | None = None  # the answers of new workers, requested in another thread
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
+        self._end = math.inf  # when the search ends, by the clock
         self._flight: dict[Answer[Any], _Flight] = {}
         self._spent: list[Future] = []  # futures that have ended, but are not released yet
         self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
@@ -144,6 +146,7 @@ class DaskRunner:
             time.sleep(min(_LOOK, self._patience))
 
     def submit(self, task: Task) -> None:
+        self._end = self._clock() + task.start_within
         self._waiting.append(task)
         self._assign()
 
@@ -155,6 +158,8 @@ class DaskRunner:
             self._assign()
             if outcomes or self.workers > size:
                 return outcomes
+            if not self._flight and self._clock() >= self._end:  # the search has ended, and there is still no worker
+                raise PullsAbandoned
 
     def now(self) -> float:
         return self._clock()
@@ -223,6 +228,8 @@ class DaskRunner:
         for address in [address for address in self._hosts if address not in sizes]:
             self._forget(address)
             _log.info("Dask worker %s has left", address)
+            if not sizes:
+                _log.warning("waiting for a worker: the last one of %s has left", self._where)
         self._give_up([answer for answer, running in self._flight.items() if running.address not in sizes])
         if self._greeting is None and (new := [address for address in sizes if address not in self._hosts]):
             self._greeting = self._greeted(new)

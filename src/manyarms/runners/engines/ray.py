@@ -21,6 +21,7 @@ from ...core import Outcome
 from ...errors import WorkerError
 from ..execute import Function
 from ..pickling import check_picklable, pickled
+from ..protocol import PullsAbandoned
 from ..pull_timeout import PullLimit
 from ..resources import checked_resources
 from ..task import Task
@@ -86,6 +87,7 @@ class RayRunner:
         self._names = map(str, count())
         self._failed_starts = 0  # in a row
         self._waiting: deque[Task] = deque()  # submitted, but no worker was free
+        self._end = math.inf  # when the search ends, by the clock
         self._flight: dict[Future[Any], _Flight] = {}
         self._answers = Answers()
         self._holders: dict[int, str] = {}  # by arm: the worker that ran its last pull
@@ -133,6 +135,7 @@ class RayRunner:
             raise WorkerError(refused[0])
 
     def submit(self, task: Task) -> None:
+        self._end = self._clock() + task.start_within
         self._waiting.append(task)
         self._assign()
 
@@ -144,6 +147,8 @@ class RayRunner:
             self._assign()
             if outcomes or self.workers > size:
                 return outcomes
+            if not self._flight and self._clock() >= self._end:  # the search has ended, and there is still no worker
+                raise PullsAbandoned
 
     def now(self) -> float:
         return self._clock()
