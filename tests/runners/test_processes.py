@@ -209,6 +209,15 @@ def test_states_that_a_killed_worker_was_training_again_are_removed_by_the_next_
     assert os.listdir(tmp_path) == ["saved"]
 
 
+def test_files_in_the_working_directory_do_not_replace_modules_of_python(tmp_path, monkeypatch):
+    for name in ("json", "operator", "types"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('not the module of Python')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
+    with started(tmp_path / "saved") as pool:
+        assert pool.run(lambda pull: 1.0)[0].reward == 1.0
+
+
 def test_starting_up_is_no_part_of_a_pull_and_its_time(tmp_path):
     def slow_to_load():
         (tmp_path / "loading").touch()  # takes an hour by the clock

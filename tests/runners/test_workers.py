@@ -1,6 +1,5 @@
 """What a worker process gets: the function, once; its environment; a device. And what is said if it cannot."""
 
-import json
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -57,7 +56,7 @@ def test_a_worker_whose_study_ends_while_it_starts_says_nothing(sent):
     """The end of the pipe is seen before that of the lifeline, which stays open here."""
     ours, theirs = multiprocessing.Pipe()
     lifeline, held = os.pipe()
-    arguments = [str(theirs.fileno()), str(lifeline), json.dumps(sys.path)]
+    arguments = [str(theirs.fileno()), str(lifeline), *sys.path]
     if sent != "nothing":
         ours.send_bytes(cloudpickle.dumps(len) if sent == "a function" else b"no pickle")
     ours.close()

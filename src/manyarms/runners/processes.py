@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import pickle
@@ -28,9 +27,8 @@ from .resources import cpu_share, device_leases
 from .task import Task
 from .worker import READY
 
-_BOOT = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
-    "from manyarms.runners.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+_BOOT = (  # imports nothing before the path is set, because the working directory may have a file such as json.py
+    "import sys; sys.path[:] = sys.argv[3:]; from manyarms.runners.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 )
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOOK = 1.0  # seconds between checks whether a silent worker is still alive
@@ -198,7 +196,7 @@ class _Worker:
             their_lifeline, self._lifeline = Pipe(duplex=False)
             try:
                 numbers = [str(end.fileno()) for end in (theirs, their_lifeline)]
-                command = [sys.executable, "-c", _BOOT, *numbers, json.dumps(_search_path())]
+                command = [sys.executable, "-c", _BOOT, *numbers, *_search_path()]
                 self._process = start_child(command, environment, (theirs, their_lifeline))
             finally:
                 theirs.close()
