@@ -25,6 +25,7 @@ import chained
 import manyarms as ma
 
 storage, name, budget, pause, blind = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5] == "True"
+seed = int(sys.argv[6])
 
 if blind:  # a machine on which the directory of checkpoints is empty
     import manyarms.study.joining
@@ -38,8 +39,8 @@ def show(study, outcome):
     print("leads", flush=True)
 
 study = ma.tune(
-    train, chained.SPACE, budget=budget, max_steps=6, strategy=ma.InfiniteUCBE, seed=5, storage=storage, name=name, join=True,
-    progress=False, callbacks=[show],
+    train, chained.SPACE, budget=budget, max_steps=6, strategy=ma.InfiniteUCBE, seed=seed, storage=storage, name=name,
+    join=True, progress=False, callbacks=[show],
 )
 print("steps", study.counts.steps, flush=True)
 study.close()
@@ -51,10 +52,10 @@ def run(tmp_path):
     """Starts processes that run the script, and ends those that are left."""
     processes = []
 
-    def run(storage, name="study", budget=BUDGET, pause=0.05, blind=False):
+    def run(storage, name="study", budget=BUDGET, pause=0.05, blind=False, seed=5):
         said = tmp_path / f"said-{len(processes)}"
         with open(said, "w") as output:
-            words = [sys.executable, "-c", SCRIPT, storage, name, str(budget), str(pause), str(blind)]
+            words = [sys.executable, "-c", SCRIPT, storage, name, str(budget), str(pause), str(blind), str(seed)]
             processes.append(subprocess.Popen(words, stdout=output, stderr=output))
         processes[-1].said = said.read_text
         return processes[-1]
@@ -105,6 +106,16 @@ def test_a_machine_that_cannot_read_the_checkpoints_gets_one_clear_error(run, tm
     assert other.wait(100) == 1
     assert "cannot read the checkpoints of study 'study'" in other.said().splitlines()[-1]
     assert "use a directory that all machines share" in other.said().splitlines()[-1]
+
+
+def test_a_script_with_other_arguments_is_refused_before_it_works_for_the_leader(run, tmp_path):
+    storage = f"sqlite:///{tmp_path}/study.db"
+    leader = run(storage, budget=6000)
+    assert wait_until(lambda: "leads" in leader.said()), leader.said()
+    other = run(storage, budget=6000, seed=6)
+    assert other.wait(100) == 1
+    assert "created with seed=5, but now has seed=6" in other.said().splitlines()[-1]
+    assert leader.poll() is None
 
 
 def test_a_process_without_the_key_cannot_connect(run, tmp_path):

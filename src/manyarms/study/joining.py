@@ -49,13 +49,20 @@ class Joining:
     timeout: float | None
     verbose: int
 
-    def run(self, open_study: Callable[[], Study], function: Function, options: Mapping[str, Any]) -> Study:
+    def run(
+        self,
+        open_study: Callable[[], Study],
+        check: Callable[[Mapping[str, Any]], None],
+        function: Function,
+        options: Mapping[str, Any],
+    ) -> Study:
         """Lead the study, or work for the process that leads it, until it is done. Returns the finished study.
 
         If the leader ends before the study is done, one of the other processes leads it from then on.
 
         Args:
             open_study: Opens the study for writing.
+            check: Called with the header of a study. Raises an error if this process cannot continue the study.
             function: The training function.
             options: The other arguments of `Study.optimize`.
         """
@@ -68,7 +75,7 @@ class Joining:
                 if not waited:
                     self._say("another process is writing this study; waiting to join it")
                 known = waited = True
-                if not self._work(ends):
+                if not self._work(ends, check):
                     raise StudyLocked(
                         f"study {self.name!r} is not done, but this process has reached its timeout; another one continues it"
                     ) from None
@@ -105,13 +112,13 @@ class Joining:
         left = None if ends is None else max(0.001, ends - time.monotonic())
         study.optimize(function, runner=runner, **{**options, "timeout": left})
 
-    def _work(self, ends: float | None) -> bool:
+    def _work(self, ends: float | None, check: Callable[[Mapping[str, Any]], None]) -> bool:
         """Work for the process that leads the study. Returns False if this process has reached its timeout."""
         from ..runners.engines.joined import work_for
 
         if ends is not None and time.monotonic() >= ends:
             return False
-        leader = self._leader()
+        leader = self._leader(check)
         left = None if ends is None else ends - time.monotonic()
         if leader is None:
             time.sleep(_PAUSE)  # the leader is starting, or about to end
@@ -124,10 +131,11 @@ class Joining:
     def _say(self, message: str) -> None:
         log_line(self.name, message, self.verbose)
 
-    def _leader(self) -> Leader | None:
+    def _leader(self, check: Callable[[Mapping[str, Any]], None]) -> Leader | None:
         """The leader of the study; None if there is none.
 
         Raises:
+            StudyMismatch: The study was created with other arguments.
             WorkerError: This machine cannot read the checkpoints of the study.
         """
         from ..runners.engines.joined import Leader
@@ -141,6 +149,7 @@ class Joining:
                 places = directories(journal, header)
         except (StudyNotFound, StorageError):
             return None  # the study is being created, or the storage cannot be reached at the moment
+        check(header)
         if not any(says(place, owner.record(place) or "null") for place in places):
             raise WorkerError(
                 f"this machine cannot read the checkpoints of study {self.name!r} in {str(places[0])!r}: use a directory that "

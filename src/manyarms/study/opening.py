@@ -93,9 +93,20 @@ def _begin(journal: Journal, strategy: Strategy, new: dict[str, Any], root: Loca
         new["checkpoints"] = noted(root, owner)
         journal.create(new)
         return strategy, journal.header or new  # a custom journal may not keep all of it
-    known = extended(strategy)
-    check_same(journal.name, header, new, seed_given=known is not None and known.settings["seed"] is not None)
+    _check_same(journal.name, header, strategy, new)
     return first_strategy(strategy, header), header
+
+
+def check_arguments(
+    name: str, header: Mapping[str, Any], strategy: Strategy, direction: str, bounds: tuple[float, float] | None
+) -> None:
+    """Raise `StudyMismatch` if the study with this header was created with other arguments."""
+    _check_same(name, header, strategy, make_header(strategy, _seed_of(strategy), direction, bounds))
+
+
+def _check_same(name: str, header: Mapping[str, Any], strategy: Strategy, new: Mapping[str, Any]) -> None:
+    known = extended(strategy)
+    check_same(name, header, new, seed_given=known is not None and known.settings["seed"] is not None)
 
 
 def _seed_of(strategy: Strategy) -> int:

@@ -14,6 +14,7 @@ from ..runners.execute import Function
 from ..spaces import as_space
 from ..strategies import DEFAULT_STRATEGY, Strategy, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
+from .opening import check_arguments
 from .study import Study
 
 if TYPE_CHECKING:
@@ -78,9 +79,15 @@ def tune(
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
     make = strategy_factory(DEFAULT_STRATEGY if strategy is None else strategy)
 
+    def new_strategy() -> Strategy:
+        return make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed)
+
+    def check(header: Mapping[str, Any]) -> None:
+        check_arguments(name, header, new_strategy(), direction, bounds)
+
     def open_study() -> Study:
         return Study(
-            make(as_space(space), budget=limits.steps, max_steps=1 if max_steps is None else max_steps, seed=seed),
+            new_strategy(),
             storage=storage,
             name=name,
             checkpoints=checkpoints,
@@ -91,7 +98,7 @@ def tune(
         )
 
     if together is not None:
-        return together.run(open_study, function, {key: value for key, value in options.items() if key not in _JOINING})
+        return together.run(open_study, check, function, {key: value for key, value in options.items() if key not in _JOINING})
     study = open_study()
     try:
         study.optimize(function, **options)
