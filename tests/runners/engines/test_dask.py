@@ -1,5 +1,6 @@
 """Searches on Dask clusters that set variables of their own, or that lose all workers."""
 
+import asyncio
 import os
 import time
 
@@ -31,6 +32,15 @@ def study():
 def test_a_pull_gets_the_threads_that_it_needs_although_dask_sets_them_to_one(client, study):
     study.optimize(lambda pull: float(os.environ["OMP_NUM_THREADS"]), runner=client, resources={"cpu": 2}, progress=False)
     assert study.best_reward == 2.0
+
+
+def test_an_asynchronous_client_is_refused(cluster, study):
+    async def optimize():
+        async with distributed.Client(cluster.scheduler_address, asynchronous=True, set_as_default=False) as client:
+            study.optimize(lambda pull: 1.0, runner=client, progress=False)
+
+    with pytest.raises(ValueError, match="runner must be a Dask client without asynchronous=True"):
+        asyncio.run(optimize())
 
 
 def test_a_search_that_has_lost_all_workers_ends_with_its_timeout(cluster, client, study, caplog):

@@ -82,6 +82,8 @@ class DaskRunner:
         security: Any = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if not isinstance(cluster, str) and cluster.asynchronous:
+            raise ValueError(f"runner must be a Dask client without asynchronous=True, got {cluster!r}")
         self._address = _address_of(cluster) if isinstance(cluster, str) else None
         self._client: Client | None = None if isinstance(cluster, str) else cluster
         self._own: LocalCluster | None = None
