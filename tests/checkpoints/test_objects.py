@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manyarms.checkpoints import MANIFEST, is_sound, objects
+from manyarms.checkpoints import MANIFEST, is_sound, objects, state
 from manyarms.checkpoints.objects import PlaceUnreachable, download, entry_files, is_complete, is_remote_sound, upload
 from manyarms.checkpoints.remote import location
 
@@ -129,6 +129,34 @@ def test_a_server_that_cannot_be_reached_is_not_a_corrupt_checkpoint(s3, tmp_pat
             use(placed(s3))
     with pytest.raises(OSError, match="cannot be written: .*credentials"):
         upload(tmp_path / "staged", placed(s3))
+
+
+@pytest.mark.parametrize("outages", [3, 100])
+def test_a_saved_state_is_downloaded_after_a_short_outage_and_counts_as_lost_after_a_long_one(
+    memory, tmp_path, monkeypatch, outages
+):
+    import fsspec
+
+    def find(path, **options):
+        tries.append(path)
+        if len(tries) <= outages:
+            raise ConnectionError("the network is down")
+        return working(path, **options)
+
+    tries, pauses = [], []
+    upload(staged(tmp_path / "staged"), placed(memory))
+    fs = fsspec.filesystem("memory")
+    working = fs.find
+    monkeypatch.setattr(fs, "find", find)
+    monkeypatch.setattr(state.time, "sleep", pauses.append)
+    saved = state.SavedState(placed(memory), tmp_path)
+    if outages > len(state._PAUSES):
+        with pytest.raises(state.DamagedCheckpoint):
+            saved.directory  # noqa: B018
+        assert sum(pauses) == 60
+    else:
+        assert (saved.directory / "state").read_bytes() == b"0123456789" * 100
+        assert pauses == [1, 2, 4]
 
 
 MEASURED = """

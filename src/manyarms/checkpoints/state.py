@@ -6,6 +6,7 @@ import copy
 import io
 import pickle
 import sys
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +16,14 @@ import cloudpickle
 
 from ..errors import ManyarmsError
 from . import is_sound, read_regular, saved_sizes
-from .objects import download
-from .remote import Location
+from .objects import PlaceUnreachable, download
+from .remote import Location, RemotePath
 from .uploads import uploads
 
 _PICKLED, _TENSORS = "state.pickle", "state.pt"
 """The files that `save` writes: a pickle of any object, which can run code when it is loaded, or tensors, which cannot."""
+
+_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds before each new attempt to reach a remote checkpoint
 
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
@@ -84,10 +87,20 @@ def _local(place: Location, scratch: Path | None) -> Path:
     directory = scratch / place.name
     try:
         if not directory.exists() and not uploads.take(place, directory):  # or the parent of two slices was downloaded
-            download(place, directory)
+            _download(place, directory)
     except (OSError, ManyarmsError, ImportError):  # if it cannot be read, it is trained again
         raise DamagedCheckpoint(place.name) from None
     return directory
+
+
+def _download(place: RemotePath, directory: Path) -> None:
+    """Download a checkpoint. During a short outage, wait for the place, because training it again may cost hours."""
+    for pause in _PAUSES:
+        try:
+            return download(place, directory)
+        except PlaceUnreachable:
+            time.sleep(pause)
+    download(place, directory)
 
 
 def _state_file(directory: Path) -> str | None:
