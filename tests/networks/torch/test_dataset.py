@@ -96,6 +96,12 @@ def test_tensors_are_taken_also_where_they_require_a_gradient():
     assert Dataset.checked("train", x, torch.arange(5) % 3, TABLE).x.sum() == 35
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_tensors_of_every_precision_keep_their_values(dtype):
+    x = torch.linspace(-3, 3, 35, dtype=dtype).reshape(5, 7)
+    np.testing.assert_array_equal(channels_first("x", x, TABLE), x.double().numpy())
+
+
 @pytest.mark.parametrize(
     ("x", "space", "message"),
     [
@@ -110,6 +116,7 @@ def test_tensors_are_taken_also_where_they_require_a_gradient():
         (np.full((5, 7), np.nan), TABLE, "x must be finite as float64, got NaN"),
         (np.full((5, 28, 28), 1e300), GRAY, "x must be finite as float32, got NaN, infinity or numbers that are too large"),
         (np.full((5, 7), "a"), TABLE, "x must contain numbers"),
+        (np.full((5, 7), np.timedelta64(1, "s")), TABLE, r"x must contain numbers, got timedelta64\[s\]"),
     ],
 )
 def test_what_does_not_fit_the_space_is_refused(x, space, message):
@@ -126,6 +133,7 @@ def test_what_does_not_fit_the_space_is_refused(x, space, message):
         (["a", "b", "a", "b", "a"], "y_train must be 5 integers, one label per row, got <U1"),
         ([0, 1, np.nan, 1, 0], "y_train must be 5 integers, one label per row, got float64"),
         ([[0], [1, 2], 0, 0, 0], "y_train must be an array"),
+        (np.arange(5).astype("timedelta64[s]"), r"y_train must be 5 integers, .* got timedelta64\[s\]"),
         (np.array([0, 1, 2, 3, 0]), "y_train must be from 0 to 2, got 0 to 3"),
         (np.array([0, 1, -1, 1, 0]), "y_train must be from 0 to 2, got -1 to 1"),
     ],

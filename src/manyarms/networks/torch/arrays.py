@@ -27,7 +27,7 @@ def channels_first(name: str, x: Array, space: NetworkSpace) -> Array:
     """
     shape = space.input_shape
     x = as_array(name, x)
-    if not (np.issubdtype(x.dtype, np.integer) or np.issubdtype(x.dtype, np.floating)):
+    if x.dtype.kind not in "iuf":
         raise ValueError(f"{name} must contain numbers, got {x.dtype}")
     x = x[..., None] if len(shape) > 1 and x.ndim == len(shape) else x
     found = tuple(np.moveaxis(x, -1, 1).shape[1:]) if x.ndim > 1 else ()
@@ -52,7 +52,7 @@ def labels(name: str, y: Array, n_rows: int | None = None, n_classes: int | None
     """
     y = as_array(name, y)
     highest = np.iinfo(np.int64).max if n_classes is None else n_classes - 1
-    if y.ndim != 1 or n_rows not in (None, len(y)) or not np.issubdtype(y.dtype, np.integer):
+    if y.ndim != 1 or n_rows not in (None, len(y)) or y.dtype.kind not in "iu":
         wanted = "integers" if n_rows is None else f"{n_rows} integers"
         raise ValueError(f"{name} must be {wanted}, one label per row, got {y.dtype} with shape {y.shape}")
     if len(y) == 0:
@@ -68,12 +68,18 @@ def as_array(name: str, values: Any) -> Array:
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must have no masked values, got {np.ma.getmaskarray(values).sum()}")
     try:
-        array = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values)
+        array = np.asarray(_on_cpu(values) if isinstance(values, torch.Tensor) else values)
         if array.dtype == object:  # for example a table with columns of numbers and columns of booleans
             array = np.array(array.tolist())
     except ValueError:
         raise ValueError(f"{name} must be an array, got rows of different lengths") from None
     return array.astype(np.uint8) if array.dtype == np.bool_ else array
+
+
+def _on_cpu(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor in the memory of the CPU, with a type that NumPy has. Single precision holds every bfloat16 exactly."""
+    tensor = tensor.detach().cpu()
+    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
 def float_type(shape: Shape) -> type[np.floating[Any]]:
