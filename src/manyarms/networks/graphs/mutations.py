@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -95,13 +96,13 @@ def add_edge(graph: Graph, space: GraphSpace, rng: np.random.Generator) -> Graph
 
 def remove_edge(graph: Graph, space: GraphSpace, rng: np.random.Generator) -> Graph | None:
     """Remove one input of a node that has several. Its source must be `INPUT`, or still be an input of another node."""
-    sources = [source for source, _ in graph.edges]
+    uses = Counter(source for source, _ in graph.edges)
     removable = [
         (source, node)
         for node in graph.nodes
         if len(node.inputs) > 1
         for source in node.inputs
-        if source == INPUT or sources.count(source) > 1
+        if source == INPUT or uses[source] > 1
     ]
     if not removable:
         return None
