@@ -172,6 +172,17 @@ def test_logarithmic_parameters_have_logarithmic_axes(history):
     assert axes["model"].categories == ("constant", "forest", "—")
 
 
+@pytest.mark.parametrize("backend", [plotly_figure, matplotlib_figure])
+def test_long_names_that_begin_alike_stay_apart(backend):
+    names = [f"/data/models/checkpoints/experiments/{'long/' * 10}{end}" for end in ("small", "large")]
+    history = many(*(pull(arm, float(arm), config={"model": names[arm % 2]}) for arm in range(12)))
+    (panel,) = CHARTS["slices"](history).panels
+    assert [label[-5:] for label in panel.x.categories] == ["large", "small"]
+    assert set(panel.layers[0].x) == {0.0, 1.0}
+    assert max(map(len, panel.x.categories)) <= 36
+    backend(CHARTS["parallel_coordinates"](history))
+
+
 def test_parameters_can_be_chosen_and_unknown_ones_are_named(study):
     assert len(study.plot.slices(["width"]).data) == 1
     assert study.plot.contour("width", "rate").layout.xaxis.title.text == "width"

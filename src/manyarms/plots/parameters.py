@@ -15,6 +15,7 @@ from .history import Floats, History
 
 MOST_CATEGORIES = 30
 """Parameters with more different names than this are left out, because they identify arms rather than describe them."""
+_LONGEST = 36  # characters of a label
 _MOST_FITTED = 5_000  # arms that the forest is fitted to
 _TREES, _REPEATS = 100, 10
 
@@ -53,18 +54,21 @@ def _encoded(name: str, values: Sequence[Any], log: bool) -> Parameter | None:
         numbers = np.array([math.nan if value is None else float(value) for value in values])
         finite = np.unique(numbers[np.isfinite(numbers)])
         return Parameter(name, Axis(name, log=log and finite[0] > 0), numbers) if len(finite) > 1 else None
-    labels = [MISSING if value is None else _label(value) for value in values]
-    names = sorted(set(labels))
+    texts = [MISSING if value is None else _text(value) for value in values]
+    names = sorted(set(texts))
     if not 1 < len(names) <= MOST_CATEGORIES:
         return None
-    places = {label: place for place, label in enumerate(names)}
-    return Parameter(name, Axis(name, categories=tuple(names)), np.array([float(places[label]) for label in labels]))
+    places = {text: place for place, text in enumerate(names)}
+    return Parameter(name, Axis(name, categories=tuple(map(_label, names))), np.array([float(places[text]) for text in texts]))
 
 
-def _label(value: Any) -> str:
-    """A short text for a value, such as the option of a choice."""
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _label(text: str) -> str:
+    """The text of a value, shortened in the middle: names such as paths often begin alike."""
+    return text if len(text) <= _LONGEST else f"{text[:15]}...{text[-18:]}"
 
 
 def _logarithmic(description: Any, path: str = "") -> set[str]:
