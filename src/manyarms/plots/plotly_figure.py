@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _COLUMNS = 3
 _HEIGHT, _ROW_HEIGHT = 420, 260
 _LINE = 95  # characters
+_BASELINE = 24  # pixels from the top to the base of the first line of the title
 _MANY = 2_000  # points that plotly draws faster with WebGL
 _COLORS = "Viridis"  # looks the same to color-blind readers, and in print
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
@@ -35,7 +36,8 @@ def plotly_figure(chart: Chart) -> go.Figure:
     except ImportError:
         raise ImportError('plots need plotly: pip install "manyarms[plots]", or pass backend="matplotlib"') from None
     data, layout = _described(chart)
-    title = {"text": _title(chart), "x": 0, "xref": "paper", "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 12}}
+    title = {"text": _title(chart), "x": 0, "xref": "paper", "yref": "container", "y": 1, "yanchor": "bottom"}
+    title["pad"] = {"b": -_BASELINE}  # anchored at the top, a title with a note would be cut off
     return go.Figure(data, layout | {"title": title, "template": "plotly_white"})
 
 
