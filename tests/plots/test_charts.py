@@ -88,7 +88,10 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD)
 def test_every_chart_of_every_odd_study_can_be_drawn(odd, name):
     chart = CHARTS[name](ODD[odd]())
-    text = json.dumps(plotly_json(chart), allow_nan=False)
+    described = plotly_json(chart)
+    for dimension in (dimension for trace in described["data"] for dimension in trace.get("dimensions", [])):
+        assert "\x1b" not in "".join(dimension.pop("ticktext"))  # plotly shows the rest as it is
+    text = json.dumps(described, allow_nan=False)
     assert "<script>" not in text and "<b>" not in text and "\\u001b" not in text
     plotly_figure(chart)
     matplotlib_figure(chart).draw_without_rendering()
@@ -181,6 +184,12 @@ def test_long_names_that_begin_alike_stay_apart(backend):
     assert set(panel.layers[0].x) == {0.0, 1.0}
     assert max(map(len, panel.x.categories)) <= 36
     backend(CHARTS["parallel_coordinates"](history))
+
+
+def test_options_are_not_escaped_on_axes_that_show_no_tags():
+    history = many(*(pull(arm, float(arm), config={"model": f"<b>a & {arm % 2}</b>"}) for arm in range(12)))
+    (trace,) = plotly_figure(CHARTS["parallel_coordinates"](history)).data
+    assert trace.dimensions[0].ticktext == ("<b>a & 0</b>", "<b>a & 1</b>")
 
 
 def test_parameters_can_be_chosen_and_unknown_ones_are_named(study):

@@ -203,7 +203,8 @@ def _dimension(dimension: Dimension) -> dict[str, Any]:
     label: dict[str, Any] = {"label": _text(axis.title)}
     if axis.categories is not None:
         places = list(range(len(axis.categories)))
-        return label | {"values": values, "tickvals": places, "ticktext": [_text(name) for name in axis.categories]}
+        names = [safe_text(name) for name in axis.categories]  # not escaped: plotly finds no tags on these axes
+        return label | {"values": values, "tickvals": places, "ticktext": names}
     values = np.log10(values) if axis.log else values
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     ticks = np.linspace(low, high, 5).tolist()
