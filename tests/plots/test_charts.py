@@ -246,6 +246,15 @@ def test_bars_of_one_row_of_the_timeline_do_not_overlap():
         assert row != other or begin >= end - 1e-6
 
 
+def test_pulls_that_follow_each_other_share_a_row_in_spite_of_rounded_times():
+    at, events = 1e9, []
+    for arm in range(200):  # short pulls between long ones; the time at which each ended is rounded
+        seconds = (0.00007, 0.0041, 0.00004)[arm % 3]
+        at += seconds + 0.00005
+        events += [Event("asked", arm, 0, 1), Event("told", arm, 0, 1, 1.0, seconds, {"ended": round(at, 3)})]
+    assert CHARTS["timeline"](filled(events)).panels[0].y.categories == ("this process 1",)
+
+
 def test_a_replaced_worker_continues_the_row():
     chart = CHARTS["timeline"](many(pull(0, 1.0, worker="host:1"), pull(1, 1.0, worker="host:2")))
     assert chart.panels[0].y.categories == ("host 1",)

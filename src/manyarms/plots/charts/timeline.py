@@ -65,6 +65,7 @@ def _rows(history: History, order: NDArray[np.int64], begins: Floats, ends: Floa
     who = history.column("worker")[order]
     unknown = np.isnan(who)
     who[unknown] = -1.0 - np.arange(unknown.sum())
+    begins = np.minimum(begins + _TOLERANCE, ends)  # or rounding would put a pull before one that ended earlier
     workers, place = np.unique(who, return_inverse=True)
     first, last = np.full(len(workers), np.inf), np.full(len(workers), -np.inf)
     np.minimum.at(first, place, begins)
@@ -76,7 +77,7 @@ def _rows(history: History, order: NDArray[np.int64], begins: Floats, ends: Floa
         machine = "" if workers[number] < 0 else history.workers[int(workers[number])].rpartition(":")[0]
         taken = free.setdefault(machine, [])
         until, row = min(taken, default=(np.inf, -1))
-        if until <= first[number] + _TOLERANCE:
+        if until <= first[number]:
             taken.remove((until, row))
         else:
             row = len(names)
