@@ -192,6 +192,19 @@ def test_options_are_not_escaped_on_axes_that_show_no_tags():
     assert trace.dimensions[0].ticktext == ("<b>a & 0</b>", "<b>a & 1</b>")
 
 
+@pytest.mark.parametrize("name", ["importance", "algorithms"])
+def test_notes_of_matplotlib_figures_are_not_cut_off(history, name):
+    figure = matplotlib_figure(CHARTS[name](history))
+    figure.draw_without_rendering()
+    note = figure._supxlabel.get_window_extent()
+    assert note.x1 <= figure.bbox.x1 and note.y0 >= 0
+
+
+def test_axes_without_numbers_have_no_line(history):
+    (axes,) = matplotlib_figure(CHARTS["algorithms"](history)).axes
+    assert not any(spine.get_visible() for spine in axes.spines.values())
+
+
 def test_parameters_can_be_chosen_and_unknown_ones_are_named(study):
     assert len(study.plot.slices(["width"]).data) == 1
     assert study.plot.contour("width", "rate").layout.xaxis.title.text == "width"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = 3
 _INCHES = 1 / 100  # per pixel of a chart
+_PER_INCH = 14  # characters of a note
 _COLORS = "viridis"
 
 
@@ -27,7 +29,8 @@ def matplotlib_figure(chart: Chart) -> Figure:
     columns = 1 if chart.dimensions else min(len(chart.panels), _COLUMNS)
     rows = 1 if chart.dimensions else -(-len(chart.panels) // columns)
     height = chart.height * _INCHES if chart.height else (4.2 if rows == 1 else 0.6 + 2.6 * rows)
-    figure = Figure(figsize=(7.0 if columns == 1 else 10.0, height), layout="constrained")
+    width = 7.0 if columns == 1 else 10.0
+    figure = Figure(figsize=(width, height), layout="constrained")
     figure.suptitle(_text(chart.title), x=0.01, ha="left", fontsize=11, fontweight="bold")
     if chart.dimensions:
         _draw_parallel(figure, chart.dimensions)
@@ -39,7 +42,8 @@ def matplotlib_figure(chart: Chart) -> Figure:
         for unused in axes.flat[len(chart.panels) :]:
             unused.set_visible(False)
     if chart.note:
-        figure.supxlabel(_text(chart.note), x=0.01, ha="left", fontsize=8, color="#666666")
+        note = "\n".join(textwrap.wrap(_text(chart.note), int(width * _PER_INCH)))
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#666666")
     return figure
 
 
@@ -73,6 +77,7 @@ def _apply(axes: Any, which: str, axis: Axis) -> None:
     line = getattr(axes, f"{which}axis")
     if axis.hidden:
         line.set_visible(False)
+        axes.spines["bottom" if which == "x" else "left"].set_visible(False)
     if axis.log:
         getattr(axes, f"set_{which}scale")("log")
     if axis.categories is not None:
