@@ -11,6 +11,7 @@ from dashboards import HOSTILE, make_network_study, make_study, open_study, pull
 from waiting import PATIENCE, wait_until
 
 import manyarms as ma
+from manyarms.html import format
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser is driven with playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -329,3 +330,12 @@ def test_a_token_opens_the_page_once_and_for_all(visit, storage):
     with server_of(storage, token="secret-token") as address, visit(address, "/?token=secret-token") as page:
         expect(page.locator(".study")).to_have_count(1)
         assert "secret" not in page.url and "secret" not in page.evaluate("document.cookie")
+
+
+def test_durations_and_sizes_read_as_in_reports(finished, visit):
+    seconds = [0.0123, 0.9994, 0.9996, 59.9, 59.97, 75, 119.7, 3599.4, 3599.7, 7195, 90_000]
+    sizes = [999, 1234, 99_940, 99_960, 999_400, 999_600, 4_560_000_000]
+    with visit(finished) as page:
+        script = "async ([name, values]) => values.map((await import('/static/format.js'))[name])"
+        assert page.evaluate(script, ["duration", seconds]) == [format.duration(value) for value in seconds]
+        assert page.evaluate(script, ["bytes", sizes]) == [format.size(value) for value in sizes]

@@ -50,13 +50,12 @@ def duration(seconds: float | None) -> str:
     """
     if seconds is None or not math.isfinite(seconds):
         return DASH
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{1000 * seconds:.0f} ms"
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
-    if seconds < 3600:
-        return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-    return f"{seconds // 3600:.0f} h {seconds % 3600 / 60:.0f} min"
+    whole, minutes = round(seconds), round(seconds / 60)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def size(in_bytes: float | None) -> str:
@@ -68,9 +67,9 @@ def size(in_bytes: float | None) -> str:
     if in_bytes is None:
         return DASH
     unit = 0
-    while in_bytes >= 1000 and unit < len(_UNITS) - 1:
+    while in_bytes >= 999.5 and unit < len(_UNITS) - 1:
         in_bytes, unit = in_bytes / 1000, unit + 1
-    return f"{in_bytes:.1f} {_UNITS[unit]}" if unit and in_bytes < 100 else f"{in_bytes:.0f} {_UNITS[unit]}"
+    return f"{in_bytes:.1f} {_UNITS[unit]}" if unit and in_bytes < 99.95 else f"{in_bytes:.0f} {_UNITS[unit]}"
 
 
 def moment(seconds: float | None) -> str:

@@ -21,10 +21,12 @@ export function value(given) {
 /** A duration, from seconds. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return DASH;
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** A size, from bytes. */
@@ -32,11 +34,11 @@ export function bytes(size) {
   if (size === null || size === undefined) return DASH;
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) {
+  while (size >= 999.5 && unit < units.length - 1) {
     size /= 1000;
     unit += 1;
   }
-  return `${unit && size < 100 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
+  return `${unit && size < 99.95 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
 /** A speed, from steps per second. */
