@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from .svg_shapes import SHADES, dots, polylines, rectangles, shade_numbers, svg_
 _WIDTH, _NARROW = 500, 360  # of a single panel, and of one of several
 _HEIGHT, _LOW = 300, 240
 _OUTSIDE = 90  # pixels of a chart's height that other libraries need for the title and the legend
-_LETTER = 6.4  # width in pixels
+_LETTER, _CAPITAL, _WIDE = 6.4, 8.6, 12.0  # widths in pixels
+_WIDE_LETTERS = "mwMW<>=+@%&…—"
 _MOST_LETTERS, _MOST_IN_TITLE = 36, 50  # of a label, and of the title of the horizontal axis
 _ROOM = 0.04
 _BAR = 0.76  # share of a row
@@ -51,7 +53,7 @@ def _panel(panel: Panel, chart: Chart, narrow: bool) -> str:
     ups = scale_of(panel.y, values_along(panel.layers, "y"), bottom, top, _ROOM)
     most = max(2, int((bottom - top) / (15 if panel.y.categories is not None else 34)))
     marks = [] if panel.y.hidden else [(place, _shortened(label)) for place, label in ups.ticks(most)]
-    left = 10 + _LETTER * max((len(label) for _, label in marks), default=0) + (20 if panel.y.title else 4)
+    left = 10 + max((_text_width(label) for _, label in marks), default=0.0) + (20 if panel.y.title else 4)
     across = scale_of(panel.x, values_along(panel.layers, "x"), left, right, _ROOM)
     parts = [*_horizontal(panel.y, marks, left, right, (top + bottom) / 2)]
     parts += _vertical(panel.x, across, top, bottom, (left + right) / 2)
@@ -77,7 +79,7 @@ def _vertical(axis: Axis, scale: Scale, top: float, bottom: float, middle: float
         yield f'<path class="grid" d="{lines}"/>' if lines else ""
         free = -np.inf
         for place, label in sorted(marks):
-            half = _LETTER * len(label) / 2
+            half = _text_width(label) / 2
             if place - half > free:
                 yield svg_text(place, bottom + 16, label, "middle")
                 free = place + half + 4
@@ -157,6 +159,14 @@ def _legend(layers: Sequence[Layer]) -> str:
             mark = f'<svg width="12" height="10" aria-hidden="true">{swatch}</svg>'
             items.append(f"<li>{mark} {text(_shortened(layer.name))}</li>")
     return f'<ul class="legend">{"".join(items)}</ul>' if items else ""
+
+
+def _text_width(label: str) -> float:
+    """About how many pixels a label needs. Chinese, Japanese and Korean characters are as wide as they are high."""
+    return sum(
+        _WIDE if letter in _WIDE_LETTERS or east_asian_width(letter) in "WF" else _CAPITAL if letter.isupper() else _LETTER
+        for letter in label
+    )
 
 
 def _shortened(label: str, most: int = _MOST_LETTERS) -> str:
