@@ -339,3 +339,13 @@ def test_durations_and_sizes_read_as_in_reports(finished, visit):
         script = "async ([name, values]) => values.map((await import('/static/format.js'))[name])"
         assert page.evaluate(script, ["duration", seconds]) == [format.duration(value) for value in seconds]
         assert page.evaluate(script, ["bytes", sizes]) == [format.size(value) for value in sizes]
+
+
+def test_the_pulls_of_an_arm_are_aligned_with_their_titles(finished, visit):
+    with visit(finished, "/#/study/1/arms/0") as page:
+        pulls = page.get_by_role("region", name="Pulls")
+        pulls.locator("td").first.wait_for()
+        heads, cells = (pulls.locator(f"{part} tr").first.locator(kind) for part, kind in (("thead", "th"), ("tbody", "td")))
+        align = "elements => elements.map((element) => getComputedStyle(element).textAlign === 'right')"
+        assert heads.evaluate_all(align) == cells.evaluate_all(align)
+        assert "Time" in heads.all_inner_texts()

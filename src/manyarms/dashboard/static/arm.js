@@ -196,7 +196,8 @@ export class ArmPanel {
 
   pulls(data) {
     const metrics = [...new Set(data.pull_rows.flatMap((pull) => Object.keys(pull.metrics ?? {})))].slice(0, 20);
-    const head = ["Steps", "Status", "Reward", "Seconds", ...metrics, "Notes"];
+    const numbers = ["Reward", "Time", ...metrics].map((title) => el("th", { scope: "col", class: "number" }, title));
+    const head = [...["Steps", "Status"].map(plainHead), ...numbers, plainHead("Notes")];
     const rows = data.pull_rows.map((pull, place) =>
       el(
         "tr",
@@ -222,7 +223,7 @@ export class ArmPanel {
         el(
           "table",
           {},
-          el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
+          el("thead", {}, el("tr", {}, head)),
           el("tbody", {}, rows),
         ),
       ),
@@ -267,4 +268,8 @@ function curve(points) {
     yaxis: {},
   };
   return { data, layout };
+}
+
+function plainHead(title) {
+  return el("th", { scope: "col" }, title);
 }
