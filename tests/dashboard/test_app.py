@@ -229,6 +229,16 @@ def test_odd_studies_are_shown(storage, client, case):
         get(client, f"/api/study/1/chart/{chart}")
 
 
+def test_a_corrupt_length_of_one_study_leaves_the_others_readable(storage, client):
+    for name in ("first", "second"):
+        make_study(storage, name).close()
+    with closing(sqlite3.connect(storage)) as connection, connection:
+        connection.execute("UPDATE manyarms_heads SET events = 'many' WHERE study = 1")
+    assert len(get(client, "/api/studies")["studies"]) == 2
+    assert "corrupt" in get(client, "/api/study/1", 503)["detail"]
+    get(client, "/api/study/2/arms")
+
+
 def test_nan_and_infinity_in_a_file_from_somebody_else_are_no_numbers(storage, client):
     write(
         storage,

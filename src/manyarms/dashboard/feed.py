@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
@@ -109,13 +109,13 @@ class StudyFeed:
 
     def select(self, query: sa.Select[Any]) -> list[Any]:
         """The rows of a query on the events of this study."""
-        with self.lock, explained():
+        with self.lock, explained(), _explained_corruption():
             journal = self._opened()
             return list(journal.select(query.where(_event.study == self.number)))
 
     def recommendation(self) -> tuple[int, str] | None:
         """The newest recommendation in the storage: the number of events it is based on, and its text."""
-        with self.lock, explained():
+        with self.lock, explained(), _explained_corruption():
             return self._opened().recommendation()
 
     def rest(self) -> None:
@@ -135,11 +135,8 @@ class StudyFeed:
 
     def _read_or_explain(self, until: float) -> None:
         try:
-            with explained():
+            with explained(), _explained_corruption():
                 self._read(until)
-        except _MALFORMED as error:
-            self.close()
-            raise Unreadable(f"The study is corrupt ({safe_text(f'{type(error).__name__}: {error}')[:300]})") from error
         except (Unreadable, StudyNotFound):
             self.close()
             raise
@@ -198,6 +195,15 @@ class StudyFeed:
         self.strategy.close()
         self.strategy = StrategyCharts(self._url, self.name, header, self._clock)
         self._last_checksum = None
+
+
+@contextmanager
+def _explained_corruption() -> Iterator[None]:
+    """Turn errors of values that no study writes into `Unreadable`."""
+    try:
+        yield
+    except _MALFORMED as error:
+        raise Unreadable(f"The study is corrupt ({safe_text(f'{type(error).__name__}: {error}')[:300]})") from error
 
 
 def _as_event(row: Any) -> Event:

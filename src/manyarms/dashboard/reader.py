@@ -75,7 +75,7 @@ class StorageReader:
             rows = self.rows(query)
         except StudyNotFound:  # the tables are not there yet
             return []
-        return [StudyHead(row.id, row.name, int(row.events or 0), number_or_zero(row.created)) for row in rows]
+        return [StudyHead(row.id, row.name, int(number_or_zero(row.events)), number_or_zero(row.created)) for row in rows]
 
     def header_text(self, study: int) -> str:
         """The header of a study, as JSON text."""
