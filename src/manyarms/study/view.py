@@ -156,7 +156,10 @@ class StudyView:
 
     @property
     def best_step(self) -> int:
-        """The step at which the recommended arm was best. `best_model()` is what it saved there."""
+        """The step at which the recommended arm was best; the last one if there are several.
+
+        `best_model()` is what it saved there.
+        """
         return self.recommendation().step
 
     @property
