@@ -74,7 +74,7 @@ def test_a_search_logs_its_start_its_bests_and_its_end_through_logging(caplog):
     assert start == "study: RandomSearch, budget 3 steps, new"
     assert first.startswith("study: new best reward 1 by arm 0 at step 1: {'x': ")
     assert last.startswith("study: ended after ")
-    assert last.endswith(" s: 3 of 3 steps, 3 arms, 3 pulls, 0 failed; best reward 3 by arm 2")
+    assert last.endswith("s: 3 of 3 steps, 3 arms, 3 pulls, 0 failed; best reward 3 by arm 2")
 
 
 def test_a_resumed_search_says_so_and_only_a_better_reward_is_new(caplog, tmp_path):
@@ -102,10 +102,10 @@ def test_the_start_names_every_limit(caplog):
     starts = [line for line in messages(caplog) if line.endswith("new")]
     assert [line.partition("RandomSearch, ")[2] for line in starts] == [
         "budget 30 steps, new",
-        "budget 7200 s of training, cost 5, new",
+        "budget 2h 00m of training, cost 5, new",
         "budget unlimited, new",
-        "time limit 90.0 s, new",
-        "budget 1 step, time limit 72.2 s, new",
+        "time limit 1m 30s, new",
+        "budget 1 step, time limit 1m 12s, new",
     ]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..core import Outcome, sign_of
 from ..safe_text import safe_text
+from .progress_report import duration
 from .summary import counted
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class SearchLog:
         ended = "ended early" if kind is not None and issubclass(kind, KeyboardInterrupt) else ended
         early = f", {self._stopped_early} stopped early by a time limit" if self._stopped_early else ""
         best = self._recommended() if kind is None and self._study.counts.pulls else ""
-        self._log(logging.INFO, f"{ended} after {self._clock() - self._began:.1f} s: {self._counts()}{early}{best}")
+        self._log(logging.INFO, f"{ended} after {duration(self._clock() - self._began)}: {self._counts()}{early}{best}")
 
     def _note(self, outcome: Outcome) -> None:
         if self._is_wanted(logging.DEBUG):
@@ -133,11 +134,11 @@ class SearchLog:
         if self._study.budget is not None:
             parts.append(counted(self._study.budget, "step"))
         if limits is not None and limits.seconds is not None:
-            parts.append(f"{float(limits.seconds):g} s of training")
+            parts.append(f"{duration(float(limits.seconds))} of training")
         if limits is not None and limits.cost is not None:
             parts.append(f"cost {limits.cost:g}")
         budget = [f"budget {', '.join(parts)}"] if parts else []
-        timeout = [] if self._timeout is None else [f"time limit {self._timeout:.1f} s"]
+        timeout = [] if self._timeout is None else [f"time limit {duration(self._timeout)}"]
         return ", ".join(budget + timeout) or "budget unlimited"
 
     def _is_wanted(self, level: int) -> bool:
