@@ -1,4 +1,7 @@
-"""Argument checks. Each returns the value, or raises an error that names the argument, the rule and the value."""
+"""Argument checks. Each returns the value, or raises an error that names the argument, the rule and the value.
+
+Also finds the name that a user may have meant.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -141,6 +144,16 @@ def function(name: str, value: Called, *arguments: str) -> Called:
     except TypeError as error:
         raise TypeError(f"{rule}: {error}") from None
     return value
+
+
+def closest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that are spelled like this one, ignoring case and surrounding spaces."""
+    import difflib  # here: only errors need it
+
+    plain: dict[str, str] = {}
+    for other in known:
+        plain.setdefault(other.strip().casefold(), other)
+    return [plain[key] for key in difflib.get_close_matches(name.strip().casefold(), plain, most, cutoff=0.6)]
 
 
 def _number(name: str, value: float) -> float:

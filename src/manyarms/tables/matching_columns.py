@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, dtype_kind
 from ..sklearn.automl.conversions import dates, numbers, words_of
-from ..sklearn.automl.wording import closest, listed
+from ..sklearn.automl.wording import listed
 from .names import Notify
 
 _FLAGS = {text: float(flag) for flag in (False, True) for text in (str(flag), str(flag).lower(), str(flag).upper())}
@@ -27,7 +28,7 @@ def conformed(frame: pd.DataFrame, kinds: Mapping[str, str], notify: Notify) -> 
     there = set(frame.columns)
     absent = [name for name in kinds if name not in there]
     if absent:
-        close = closest(absent[0], map(str, frame.columns), 1) if len(absent) == 1 else []
+        close = checks.closest(absent[0], map(str, frame.columns), 1) if len(absent) == 1 else []
         hint = f" Did you mean {close[0]!r}?" if close else ""
         what = "columns" if absent[1:] else "a column"
         raise ValueError(f"The table is missing {what} that the model needs: {listed(absent)}.{hint}")

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-from ..sklearn.automl.wording import closest, listed
+from .. import checks
+from ..sklearn.automl.wording import listed
 from .errors import TargetError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def find_column(name: str, columns: Collection[str], role: str = "target") -> st
     """The column with this name; an error that names its role and suggests similar names if there is none."""
     if name in columns:
         return name
-    close = closest(name, columns)
+    close = checks.closest(name, columns)
     hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Columns: {listed(columns)}."
     raise TargetError(f"The {role} column {name!r} does not exist. {hint}", name)
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names
 
+from ... import checks
 from .stored_predictions import Array, LabelsOnly, StoredNumbers, StoredProbabilities
 from .targets import Target
 from .task import CLASSIFICATION, REGRESSION
-from .wording import closest, one_line
+from .wording import one_line
 
 DEFAULT_SCORING = {CLASSIFICATION: "accuracy", REGRESSION: "r2"}
 EXAMPLES = {
@@ -34,7 +35,7 @@ def check_scoring(scoring: str) -> str:
     """The name of a scorer. Raises an error that suggests similar names if there is no such scorer."""
     if scoring in get_scorer_names():
         return scoring
-    close = closest(scoring, get_scorer_names())
+    close = checks.closest(scoring, get_scorer_names())
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"such as {' or '.join(DEFAULT_SCORING.values())}"
     raise ValueError(f"scoring must be the name of a scikit-learn scorer, got {scoring!r}: {hint}")
 

@@ -1,19 +1,10 @@
-"""Parts of messages: lists of names, counts with their noun, and the names that a user may have meant."""
+"""Parts of messages: lists of names, and counts with their noun."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 _SHOWN = 5
-
-
-def closest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that are spelled like this one, ignoring case and surrounding spaces."""
-    plain: dict[str, str] = {}
-    for other in known:
-        plain.setdefault(other.strip().casefold(), other)
-    return [plain[key] for key in difflib.get_close_matches(name.strip().casefold(), plain, most, cutoff=0.6)]
 
 
 def listed(values: Iterable[object], quoted: bool = True) -> str:
