@@ -38,10 +38,23 @@ def test_every_strategy_of_the_library_that_needs_only_a_space_has_a_name():
 
 
 @pytest.mark.parametrize("name", ["luck", "", "cascade", "Strategy", "ucb1"])
-def test_an_unknown_name_is_answered_with_all_names(name):
-    with pytest.raises(ValueError, match="strategy must be one of ASHA, AdaptiveMutantUCB.*RandomSearch.*random for") as raised:
+def test_an_unknown_name_is_answered_with_the_short_names(name):
+    with pytest.raises(
+        ValueError, match="strategy must be one of adaptive, asha, .*mutant-ucb, .*random, tree-ucb, got"
+    ) as raised:
         ma.tune(lambda config: config["x"], SPACE, budget=5, strategy=name, progress=False)
     assert str(raised.value).endswith(f"got {name!r}")
+    listed = str(raised.value).removeprefix("strategy must be one of ").partition(", got")[0].split(", ")
+    assert {strategy_class(short) for short in listed} == set(strategy_classes().values())
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("hyperbandd", "hyperband"), ("Random-Serch", "random"), ("adaptve", "adaptive"), ("Mutant_UBC", "mutant-ucb")],
+)
+def test_a_misspelled_name_is_answered_with_the_name_that_was_meant(name, meant):
+    with pytest.raises(ValueError, match=f"got '{name}'; did you mean '{meant}'\\?$"):
+        strategy_class(name)
 
 
 def test_what_makes_no_strategy_is_refused():

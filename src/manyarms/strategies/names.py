@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
+from .. import checks
 from .protocol import Strategy
 
 DEFAULT_STRATEGY = "AdaptiveMutantUCB"
@@ -39,8 +41,10 @@ def strategy_class(name: str) -> type[Any]:
     classes = strategy_classes()
     known = {_plain(key): kind for key, kind in classes.items()} | {key: classes[long] for key, long in SHORT_NAMES.items()}
     if _plain(name) not in known:
-        shorter = ", ".join(f"{key} for {long}" for key, long in SHORT_NAMES.items())
-        raise ValueError(f"strategy must be one of {', '.join(sorted(classes))} (or {shorter}), got {name!r}")
+        shown = {_plain(key): _short(kind.__name__) for key, kind in known.items()}
+        close = checks.closest(_plain(name), shown, 1)
+        hint = f"; did you mean {shown[close[0]]!r}?" if close else ""
+        raise ValueError(f"strategy must be one of {', '.join(sorted(set(shown.values())))}, got {name!r}{hint}")
     return known[_plain(name)]
 
 
@@ -53,6 +57,16 @@ def strategy_factory(strategy: str | Callable[..., Strategy]) -> Callable[..., S
             f"strategy must be a name such as 'asha', or a class or function that takes a space and settings, got {strategy!r}"
         )
     return strategy
+
+
+def _short(name: str) -> str:
+    """The short name of a class: from the table above, or its words with hyphens.
+
+    >>> _short("RandomSearch"), _short("MutantUCB"), _short("ASHA")
+    ('random', 'mutant-ucb', 'asha')
+    """
+    short = next((key for key, long in SHORT_NAMES.items() if long == name), name)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", short).lower()
 
 
 def _plain(name: str) -> str:
