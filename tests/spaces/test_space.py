@@ -340,5 +340,34 @@ def test_the_configs_a_space_begins_with_are_part_of_it():
     assert space != plain and plain.firsts == ()
     assert restore(space.describe()) == space
     assert repr(space) == "Space(x=Float(0, 1)).first({'x': 0.5})"
-    with pytest.raises(ValueError, match="first takes configs of the space, got {'x': 2}"):
-        plain.first({"x": 2})
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        ({"rate": 2}, "parameter 'rate' must be a value of Float(0, 1), got 2"),
+        ({"rate": "fast"}, "parameter 'rate' must be a value of Float(0, 1), got 'fast'"),
+        ({"act": "gelu"}, "parameter 'act' must be a value of Choice('relu', 'tanh'), got 'gelu'"),
+        ({"epochs": 4}, "parameter 'epochs' must be 3, got 4"),
+        ({"rates": 0.5}, "there is no parameter 'rates'; did you mean 'rate'?"),
+        ({"momentum": 0.5}, "there is no parameter 'momentum'"),
+        ({3: 0.5}, "there is no parameter '3'"),
+        ({"model": {"depth": 99}}, "parameter 'model.depth' must be a value of Int(1, 9), got 99"),
+        ({"model": {}}, "parameter 'model.depth' is missing"),
+        ({"model": {"depth": 1, "dept": 1}}, "there is no parameter 'model.dept'; did you mean 'model.depth'?"),
+        ({"model": 7}, "parameter 'model' must be a dict"),
+    ],
+    ids=repr,
+)
+def test_a_config_that_is_not_in_the_space_is_refused_by_the_parameter_that_is_wrong(config, wrong):
+    space = ma.Space(rate=ma.Float(0, 1), act=ma.Choice("relu", "tanh"), epochs=3, model=ma.Space(depth=ma.Int(1, 9)))
+    whole = {"rate": 0.5, "act": "relu", "epochs": 3, "model": {"depth": 1}} | config
+    with pytest.raises(ValueError) as raised:
+        space.first(whole)
+    assert str(raised.value) == f"first takes configs of the space, got {whole!r}: {wrong}"
+
+
+@pytest.mark.parametrize(("config", "wrong"), [({}, "parameter 'x' is missing"), ([0.5], "a config must be a dict")], ids=repr)
+def test_a_config_without_a_parameter_is_refused_by_the_one_that_is_missing(config, wrong):
+    with pytest.raises(ValueError, match=f"{wrong}$"):
+        ma.Space(x=ma.Float(0, 1)).first(config)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from .batches import SpaceBatches
 from .choice import Choice
 from .parameters import MUTATION_SIZE, Constant, Coordinates, Float, Int, Parameter, copy_of
@@ -49,7 +50,7 @@ class Space:
         """
         for config in configs:
             if not self.contains(config):
-                raise ValueError(f"first takes configs of the space, got {config!r} for {self!r}")
+                raise ValueError(f"first takes configs of the space, got {config!r}: {_misfit(self, config)}")
         space = Space(**self.parameters)
         for config in configs:
             if not any(self._same(config, other) for other in space.firsts):
@@ -133,7 +134,7 @@ class Space:
         return hash(tuple(self.parameters))
 
     def __repr__(self) -> str:
-        parts = {name: repr(part.value if isinstance(part, Constant) else part) for name, part in self.parameters.items()}
+        parts = {name: written(part) for name, part in self.parameters.items()}
         if all(map(str.isidentifier, parts)):
             text = ", ".join(f"{name}={part}" for name, part in parts.items())
         else:
@@ -154,6 +155,36 @@ def _parameter(name: str, value: Any) -> Parameter:
         return Constant(value)
     except TypeError as error:
         raise TypeError(f"parameter {name!r}: {error}") from None
+
+
+def written(parameter: Parameter) -> str:
+    """A parameter as the user writes it in a space: a constant is its value."""
+    return repr(parameter.value if isinstance(parameter, Constant) else parameter)
+
+
+def _misfit(space: Space, config: Any, path: str = "") -> str:
+    """Why this is not a config of the space: the first parameter that is unknown, missing or out of range.
+
+    Args:
+        space: The space.
+        config: What was given.
+        path: Path of the space in the outermost space, such as "model.".
+    """
+    if not isinstance(config, Mapping):
+        return f"{f'parameter {path[:-1]!r}' if path else 'a config'} must be a dict"
+    for name in config:
+        if name not in space.parameters:
+            close = checks.closest(str(name), space.parameters, 1)
+            return f"there is no parameter {f'{path}{name}'!r}" + (f"; did you mean {path + close[0]!r}?" if close else "")
+    for name, parameter in space.parameters.items():
+        if name not in config:
+            return f"parameter {path + name!r} is missing"
+        if isinstance(parameter, Space) and not parameter.contains(config[name]):
+            return _misfit(parameter, config[name], f"{path}{name}.")
+        if not parameter.contains(config[name]):
+            rule = written(parameter) if isinstance(parameter, Constant) else f"a value of {written(parameter)}"
+            return f"parameter {path + name!r} must be {rule}, got {config[name]!r}"
+    raise AssertionError("the config is in the space")
 
 
 def _scalar(part: Any) -> bool:
