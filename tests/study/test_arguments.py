@@ -96,6 +96,7 @@ def test_an_argument_that_a_runner_would_ignore_is_refused_by_name(name, value, 
         ({"origin": {"files": {1}}}, "origin must be a dict of JSON values, got {'files'"),
         ({"budget": ma.Budget}, "budget must be"),
         ({"space": ma.Space}, r"space.sample must be callable as space.sample\(rng\)"),
+        ({"space": {}}, "space must have at least one parameter, got {}"),
         ({"function": None}, r"function must be callable as function\(pull\), got None"),
     ],
 )

@@ -75,6 +75,8 @@ def tune(
     given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
     together = _joining(join, storage, name, given)
     check_function(function, run_arguments(**given).runner)
+    if isinstance(space, Mapping) and not space:
+        raise ValueError(f"space must have at least one parameter, got {space!r}")
     limits = Budget.of(budget)
     check_remaining(options.get("pull_timeout"), options.get("timeout"), limits.seconds)
     make = strategy_factory(DEFAULT_STRATEGY if strategy is None else strategy)
