@@ -292,6 +292,20 @@ WRONG = {
     "vector too short": (lambda: Space(x=Int(0, 1)).decode([]), ValueError, "vector must have 1 coordinates, got 0"),
     "constant not JSON": (lambda: Space(f=print), TypeError, "parameter 'f': a constant must survive JSON unchanged"),
     "constant tuple": (lambda: Space(layers=(8, 8)), TypeError, "got (8, 8); write [8, 8]"),
+    "a dict": (
+        lambda: Space({"x": (0, 1)}),
+        TypeError,
+        "Space takes its parameters by name, such as ma.Space(x=ma.Float(0, 1))",
+    ),
+    "a dict, hint": (lambda: Space({"x": (0, 1)}), TypeError, "got {'x': (0, 1)}; a dict such as {'x': (0.0, 1.0)} can be the"),
+    "range": (lambda: Space(x=(0.0, 1.5)), TypeError, "parameter 'x': write ma.Float(0, 1.5) for a range, or [0.0, 1.5] for a"),
+    "whole range": (
+        lambda: Space(x=(1, 9)),
+        TypeError,
+        "parameter 'x': write ma.Int(1, 9) for a range, or [1, 9] for a constant",
+    ),
+    "log range": (lambda: Space(x=(1, 9, "log")), TypeError, "parameter 'x': write ma.Int(1, 9, log=True) for a range, or"),
+    "range the wrong way round": (lambda: Space(x=(2, 1)), TypeError, "got (2, 1); write [2, 1]"),
     "unknown description": (lambda: restore({"graph": []}), ValueError, "description must be of a float, int"),
     "not a space": (
         lambda: check_space([1, 2]),

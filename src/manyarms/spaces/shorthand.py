@@ -82,13 +82,18 @@ def _single(value: Any) -> Parameter:
     if isinstance(value, (Float, Int, Choice, Constant, Space)):
         return value
     if isinstance(value, tuple):
-        return _range(value)
+        return range_of(value)
     if hasattr(value, "rvs") or is_optuna(value):
         return from_distribution(value)
     return Constant(value)
 
 
-def _range(bounds: tuple[Any, ...]) -> Float | Int:
+def range_of(bounds: tuple[Any, ...]) -> Float | Int:
+    """The range for a tuple.
+
+    >>> range_of((5, 50)), range_of((1e-4, 1e-1, "log"))
+    (Int(5, 50), Float(0.0001, 0.1, log=True))
+    """
     log = len(bounds) == 3 and bounds[2] == "log"
     numbers = all(isinstance(bound, Real) and not isinstance(bound, bool) for bound in bounds[:2])
     if len(bounds) != 2 + log or not numbers:

@@ -31,7 +31,12 @@ class Space:
     True
     """
 
-    def __init__(self, /, **parameters: Any) -> None:
+    def __init__(self, /, *given: Any, **parameters: Any) -> None:
+        if given:
+            raise TypeError(
+                f"Space takes its parameters by name, such as ma.Space(x=ma.Float(0, 1)), got {given[0]!r}; "
+                "a dict such as {'x': (0.0, 1.0)} can be the space itself, without ma.Space"
+            )
         self.parameters: dict[str, Parameter] = {name: _parameter(name, value) for name, value in parameters.items()}
         self._varying = [(name, parameter) for name, parameter in self.parameters.items() if parameter.varies]
         self._containers = [name for name, parameter in self.parameters.items() if not _scalar(parameter)]
@@ -151,10 +156,24 @@ class Space:
 def _parameter(name: str, value: Any) -> Parameter:
     if isinstance(value, (Float, Int, Choice, Constant, Space)):
         return value
+    meant = _meant_range(value)
+    if meant is not None:
+        raise TypeError(f"parameter {name!r}: write ma.{meant!r} for a range, or {list(value)!r} for a constant, got {value!r}")
     try:
         return Constant(value)
     except TypeError as error:
         raise TypeError(f"parameter {name!r}: {error}") from None
+
+
+def _meant_range(value: Any) -> Float | Int | None:
+    """The range that a tuple is in a plain dict; None if it is none there, or has one value."""
+    from .shorthand import range_of  # imported here, because it imports this module
+
+    try:
+        meant = range_of(value) if isinstance(value, tuple) else None
+    except (TypeError, ValueError):
+        return None
+    return meant if meant is not None and meant.varies else None
 
 
 def written(parameter: Parameter) -> str:
