@@ -13,6 +13,7 @@ import pytest
 import manyarms as ma
 from manyarms import strategies
 from manyarms.journal import MemoryJournal
+from manyarms.study.tuning import _ELSEWHERE
 
 from .searches import SPACE, height, search
 
@@ -105,6 +106,42 @@ def test_any_wrong_argument_of_tune_leaves_no_study_behind(changed, words, tmp_p
     with pytest.raises((ValueError, TypeError), match=words):
         ma.tune(**given)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ({"max_step": 3}, "; did you mean 'max_steps'?"),
+        ({"worker": 2}, "; did you mean 'workers'?"),
+        ({"Seed": 2}, "; did you mean 'seed'?"),
+        ({"n_trials": 9}, "; use 'budget'"),
+        ({"n_jobs": -1}, "; use 'workers'"),
+        ({"study_name": "mine"}, "; use 'name'"),
+        ({"load_if_exists": True}, "; it is not needed, because a stored study is always resumed"),
+        ({"gamma": 2}, "; its arguments are listed in help(ma.tune)"),
+        ({"eta": 4}, "; its arguments are listed in help(ma.tune)"),  # an option of other strategies
+    ],
+    ids=repr,
+)
+def test_an_unknown_argument_of_tune_is_answered_with_the_right_one(option, hint, tmp_path):
+    with pytest.raises(TypeError) as raised:
+        ma.tune(height, SPACE, budget=20, storage=tmp_path / "study.db", progress=False, **option)
+    assert str(raised.value) == f"tune() got an unexpected keyword argument {next(iter(option))!r}{hint}"
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_of_other_libraries_are_answered_with_arguments_of_tune():
+    own = {*inspect.signature(ma.tune).parameters, *inspect.signature(ma.Study.optimize).parameters}
+    assert not own & _ELSEWHERE.keys()
+    assert {hint.split("'")[1] for hint in _ELSEWHERE.values() if hint.startswith("use ")} <= own
+
+
+@pytest.mark.parametrize("strategy", ["asha", ma.ASHA])
+def test_an_option_of_a_strategy_is_answered_with_the_long_form(strategy):
+    with pytest.raises(
+        TypeError, match=r"^tune\(\) got 'eta', .* ma.Study\(ma.ASHA\(space, ..., eta=4\), ...\).optimize\(function\)$"
+    ):
+        ma.tune(height, SPACE, budget=20, strategy=strategy, eta=4, progress=False)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

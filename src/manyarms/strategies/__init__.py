@@ -13,7 +13,7 @@ from .infinite_ucb_e import InfiniteUCBE
 from .kit.phase import Phase
 from .kit.representation import strategy_repr
 from .mutant_ucb import MutantUCB
-from .names import DEFAULT_STRATEGY, strategy_class, strategy_factory
+from .names import DEFAULT_STRATEGY, strategy_class, strategy_classes, strategy_factory
 from .partition_ucb import PartitionUCB
 from .pickers import ERUCB, UCB1, EpsilonGreedy, ExtremeUCB, Picker, Softmax, Uniform
 from .protocol import ExtendedStrategy, Strategy, extended, fresh_copy, is_built_in, kind_of, uses_mean
@@ -55,6 +55,7 @@ __all__ = [
     "is_built_in",
     "kind_of",
     "strategy_class",
+    "strategy_classes",
     "strategy_factory",
     "strategy_repr",
     "uses_mean",

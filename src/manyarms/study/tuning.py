@@ -7,18 +7,31 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from ..budget import Budget
 from ..checkpoints import Checkpoints
 from ..journal import Journal
 from ..runners.execute import Function
 from ..spaces import as_space
-from ..strategies import DEFAULT_STRATEGY, Strategy, strategy_factory
+from ..strategies import DEFAULT_STRATEGY, Strategy, strategy_classes, strategy_factory
 from .arguments import check_function, check_remaining, run_arguments
 from .opening import check_arguments
 from .study import Study
 
 if TYPE_CHECKING:
     from .joining import Joining
+
+_ELSEWHERE = {
+    "n_trials": "use 'budget'",
+    "n_iter": "use 'budget'",
+    "n_jobs": "use 'workers'",
+    "sampler": "use 'strategy'",
+    "objective": "the first argument is the function",
+    "func": "the first argument is the function",
+    "study_name": "use 'name'",
+    "load_if_exists": "it is not needed, because a stored study is always resumed",
+}
+"""What replaces arguments of other libraries."""
 
 _JOINING = ("workers", "pull_timeout", "resources", "runner", "deterministic", "timeout")
 """The arguments of `Study.optimize` that mean something else for a process that joins a study."""
@@ -70,6 +83,7 @@ def tune(
     >>> study.best_reward > -0.05
     True
     """
+    _check_names(options, strategy)
     arguments = inspect.signature(Study.optimize).bind(None, function, **options)  # checked before the study is created
     arguments.apply_defaults()
     given = {name: value for name, value in arguments.arguments.items() if name not in ("self", "budget")}
@@ -108,6 +122,24 @@ def tune(
         study.close()  # the caller never gets it
         raise
     return study
+
+
+def _check_names(options: Mapping[str, Any], strategy: str | Callable[..., Strategy] | None) -> None:
+    """Raise an error for an option that neither `tune` nor `Study.optimize` has. It suggests what to write instead."""
+    known = {*inspect.signature(tune).parameters, *inspect.signature(Study.optimize).parameters} - {"self", "options"}
+    name = next((name for name in options if name not in known), None)
+    if name is None:
+        return
+    make: Any = strategy_factory(DEFAULT_STRATEGY if strategy is None else strategy)
+    if make in strategy_classes().values() and name in inspect.signature(make).parameters:
+        written = f"ma.{make.__name__}(space, ..., {name}={options[name]!r})"
+        raise TypeError(
+            f"tune() got {name!r}, which is an option of the strategy: options need the long form, "
+            f"ma.Study({written}, ...).optimize(function)"
+        )
+    close = checks.closest(name, known, 1)
+    hint = _ELSEWHERE.get(name) or (f"did you mean {close[0]!r}?" if close else "its arguments are listed in help(ma.tune)")
+    raise TypeError(f"tune() got an unexpected keyword argument {name!r}; {hint}")
 
 
 def _joining(join: bool | str, storage: Any, name: str, given: Mapping[str, Any]) -> Joining | None:
