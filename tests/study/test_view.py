@@ -111,6 +111,24 @@ def test_a_missing_study_is_refused_with_the_names_of_those_there(storage, tmp_p
         ma.load_study(MemoryJournal("none"), "none")
 
 
+def test_the_only_study_needs_no_name(storage):
+    run(storage, "mine").close()
+    with ma.load_study(storage) as view:
+        assert view.name == "mine"
+
+
+def test_one_of_several_studies_needs_a_name_unless_it_has_the_default_one(storage):
+    for name in ("one", "it's"):
+        run(storage, name).close()
+    with pytest.raises(StudyNotFound, match="2 studies. Give the name of one of them: 'one', \"it's\"$"):
+        ma.load_study(storage)
+    with ma.load_study(storage, "one") as view:
+        assert view.name == "one"
+    run(storage).close()
+    with ma.load_study(storage) as view:
+        assert view.name == "study"
+
+
 @pytest.mark.parametrize(("direction", "best"), [("maximize", max), ("minimize", min)])
 def test_a_study_of_a_space_of_ones_own_falls_back_to_the_best_reward(storage, direction, best):
     with run(storage, direction=direction, space=Walk()) as study, ma.load_study(storage) as view:

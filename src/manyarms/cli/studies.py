@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from ..errors import ManyarmsError, StudyNotFound
+from ..errors import ManyarmsError
 from ..journal.header import stored_header
 from ..journal.sql import SqlJournal
-from ..journal.storage import study_names
+from ..journal.storage import only_name, study_names
 from ..journal.totals import best_arms
 from ..study.recommendation import Recommendation, stored_recommendation
 
@@ -50,15 +50,7 @@ def add_study(
 
 def chosen_name(options: argparse.Namespace) -> str:
     """The name of the study: the one given, or the only one in the storage."""
-    if options.name is not None:
-        return str(options.name)
-    names = study_names(options.storage)
-    if not names:
-        raise StudyNotFound("The storage contains no studies.")
-    if len(names) > 1:
-        listed = ", ".join(map(repr, names[:20]))
-        raise StudyNotFound(f"The storage contains {len(names)} studies. Give the name of one of them: {listed}")
-    return names[0]
+    return only_name(study_names(options.storage)) if options.name is None else str(options.name)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ..errors import OldLayout, StorageError
+from ..errors import OldLayout, StorageError, StudyNotFound
 from .database import cause_of, make_engine, parse_url, shown_url
 from .layout import heads_table, make_or_check_tables, needs_upgrade, snapshots_table, studies_table, upgrade
 from .writer_lock import WriterLock
@@ -19,6 +19,16 @@ from .writer_lock import WriterLock
 def study_names(url: str) -> list[str]:
     """The names of the studies in a database, oldest first."""
     return [row.name for row in _read(url, sa.select(studies_table.c.name).order_by(studies_table.c.id))]
+
+
+def only_name(names: Sequence[str]) -> str:
+    """The name of the only study in a database. Raises `StudyNotFound` if there are none or several."""
+    if not names:
+        raise StudyNotFound("The storage contains no studies.")
+    if len(names) > 1:
+        listed = ", ".join(map(repr, names[:20]))
+        raise StudyNotFound(f"The storage contains {len(names)} studies. Give the name of one of them: {listed}")
+    return names[0]
 
 
 def study_versions(url: str) -> dict[str, tuple[int | None, ...]]:

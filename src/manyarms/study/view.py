@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ..plots import History, StudyPlots
 
 
+_NAME = "study"  # of the studies that `tune` and `Study` make if they get no name
+
+
 class StudyView:
     """A study that can be read. `load_study` returns one; a `Study` can also be written to.
 
@@ -270,7 +273,7 @@ class StudyView:
 
 def load_study(
     storage: str | os.PathLike[str] | Journal,
-    name: str = "study",
+    name: str | None = None,
     *,
     space: Any = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -279,7 +282,7 @@ def load_study(
 
     Args:
         storage: The file or URL, as given to `tune` or `Study`.
-        name: Name of the study.
+        name: Name of the study. By default "study", as in `tune`; if there is no such study, the only one in the storage.
         space: The space, if it is custom or a space of networks, which cannot be restored from the storage. With it, arms have
             their configs instead of JSON, and the strategy recommends the best arm. Without it, the arm with the best reward is
             recommended.
@@ -293,6 +296,7 @@ def load_study(
     >>> ma.load_study(storage).best_config == study.best_config
     True
     """
+    name = _default_name(storage) if name is None else name
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")
     journal = open_journal(storage, name, write=False)  # any name, even one that no version would accept
@@ -310,3 +314,13 @@ def load_study(
         for event in journal.events():
             counts.count(event)
     return StudyView(journal, header, counts, None, storage_options)
+
+
+def _default_name(storage: str | os.PathLike[str] | Journal) -> str:
+    """The name of the study to load if the user gives none."""
+    if not isinstance(storage, (str, os.PathLike)):
+        return _NAME  # a journal has one study, whatever its name
+    from ..journal.storage import only_name, study_names  # here: SQLAlchemy is slow to import
+
+    names = study_names(os.fspath(storage))
+    return _NAME if _NAME in names else only_name(names)
