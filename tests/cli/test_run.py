@@ -139,7 +139,7 @@ def test_arguments_that_differ_from_those_of_the_study_are_refused(trained):
     for changed, words in [
         (("--seed", 1), "created with seed=0, but now has seed=1"),
         (("--set", "initial=7"), "created with initial=24, but now has initial=7"),
-        (("--space", "narrow"), "created with space="),
+        (("--space", "narrow"), "created with another space (parameter "),
         (("--strategy", "RandomSearch"), "created with strategy='AdaptiveMutantUCB', but now has strategy='RandomSearch'"),
         (("--strategy", "MutantUCB"), "created with strategy='AdaptiveMutantUCB', but now has strategy='MutantUCB'"),
         (("--direction", "minimize"), "created with direction='maximize'"),

@@ -78,12 +78,10 @@ def test_another_budget_or_a_seed_that_is_not_given_is_the_same_study():
     check_same("study", header(seed=1), header(seed=2), seed_given=False)
 
 
-OTHER_SPACE = ma.Space(lr=ma.Float(1e-5, 1.0, log=True), act=ma.Choice("relu", ma.Space(slope=ma.Float(0, 1))), layers=3)
 CHANGED = {
     "strategy": (header(ma.RandomSearch(SPACE, max_steps=10, seed=7)), "'MutantUCB'", "'RandomSearch'"),
     "direction": (header(direction="minimize"), "'maximize'", "'minimize'"),
     "bounds": (header(bounds=(0.0, 1.0)), "None", "[0.0, 1.0]"),
-    "space": (header(ma.MutantUCB(OTHER_SPACE, seed=7)), "[1e-05, 0.1, true]", "[1e-05, 1.0, true]"),
     "seed": (header(seed=8), "7", "8"),
     "max_steps": (header(max_steps=20), "10", "20"),
     "exploration": (header(exploration=0.5), "0.05", "0.5"),
@@ -101,6 +99,32 @@ def test_another_argument_is_named_with_both_values(argument, case):
         assert made.startswith(f'study "it\'s" was created with {argument}=') and first in made
         assert given.startswith(f"{argument}=") and second in given
         assert "use the old value to resume it, or another name" in given
+
+
+def test_another_space_is_named_by_the_parameter_that_differs():
+    other = ma.Space(lr=ma.Float(1e-5, 1.0, log=True), act=ma.Choice("relu", ma.Space(slope=ma.Float(0, 1))), layers=3)
+    with pytest.raises(StudyMismatch) as raised:
+        check_same("mine", header(), header(ma.MutantUCB(other, seed=7)), seed_given=True)
+    assert raised.value.setting == "space"
+    assert str(raised.value) == (
+        "study 'mine' was created with another space (parameter 'lr': Float(1e-05, 0.1, log=True) was stored, "
+        "got Float(1e-05, 1, log=True)): use the old value to resume it, or another name to start a new study"
+    )
+
+
+def test_a_space_with_many_differences_is_named_by_a_few():
+    one, two = (ma.Space(**{f"p{n}": ma.Int(0, high) for n in range(9)}) for high in (1, 2))
+    with pytest.raises(
+        StudyMismatch, match="'p2': Int\\(0, 1\\) was stored, got Int\\(0, 2\\); and 6 more\\): use the old value"
+    ):
+        check_same("mine", header(ma.MutantUCB(one, seed=7)), header(ma.MutantUCB(two, seed=7)), seed_given=True)
+
+
+def test_a_space_that_cannot_be_described_or_restored_is_shown_as_it_is_stored():
+    for other in (Walk(), table_space(5, 2)):
+        for one, two in ((SPACE, other), (other, SPACE)):
+            with pytest.raises(StudyMismatch, match="was created with (space=.*, but now has space=|another space)"):
+                check_same("mine", header(ma.MutantUCB(one, seed=7)), header(ma.MutantUCB(two, seed=7)), seed_given=True)
 
 
 # -- making the strategy again

@@ -2,7 +2,7 @@
 
 from .choice import Choice
 from .convert import from_configspace, from_optuna, from_scipy
-from .description import restorable, restore
+from .description import differences, restorable, restore
 from .joint import Joint
 from .parameters import Constant, Float, Int
 from .protocol import SpaceLike, from_json, to_json
@@ -19,6 +19,7 @@ __all__ = [
     "SpaceLike",
     "as_space",
     "choice_of",
+    "differences",
     "from_configspace",
     "from_json",
     "from_optuna",

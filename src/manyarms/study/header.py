@@ -10,7 +10,7 @@ from ..core import new_study_id
 from ..errors import StudyMismatch
 from ..strategies import Strategy, extended, fresh_copy, kind_of
 from ..version import __version__
-from .restored_strategy import as_json, current_names, described, own_parts
+from .restored_strategy import as_json, changed_space, current_names, described, own_parts
 from .restored_strategy import restored_strategy as restored_strategy
 
 
@@ -42,8 +42,9 @@ def check_same(name: str, old: Mapping[str, Any], new: Mapping[str, Any], seed_g
         now["seed"] = before["seed"]
     for key in before:  # a setting that is not in the header is newer than the study; a replay shows whether it matters
         if before.get(key) != now.get(key):
+            what = f"{key}={before.get(key)!r}, but now has {key}={now.get(key)!r}"
             raise StudyMismatch(
-                f"study {name!r} was created with {key}={before.get(key)!r}, but now has {key}={now.get(key)!r}: "
+                f"study {name!r} was created with {changed_space(old['space'], new['space']) if key == 'space' else what}: "
                 "use the old value to resume it, or another name to start a new study",
                 setting=key,
             )

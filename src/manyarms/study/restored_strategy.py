@@ -8,12 +8,14 @@ from typing import Any
 
 from .. import strategies
 from ..errors import StudyMismatch
-from ..spaces import restorable, restore
+from ..spaces import differences, restorable, restore
 from ..strategies import Cascade, ExtendedStrategy, Picker, Strategy, extended, is_built_in
 from ..version import __version__
 
 Place = tuple[str, ...]
 """A path in a header, such as ("strategy",), or ("children", "svm", "strategy") for a `Cascade`."""
+
+_SHOWN = 3  # differences between two spaces
 
 _FUNCTION = "function "
 """Prefix of the string that represents a function in a header."""
@@ -34,6 +36,18 @@ def described(space: Any) -> Any:
 def same_space(one: Any, two: Any) -> bool:
     """Whether two descriptions are of the same space. The order of parameters matters."""
     return json.dumps(one) == json.dumps(two)
+
+
+def changed_space(old: Any, new: Any) -> str:
+    """How two descriptions of spaces differ, for messages."""
+    try:
+        found = list(differences(old, new))
+    except (TypeError, ValueError, LookupError, AttributeError):  # of a custom space, or changed in the storage
+        found = []
+    if not found:
+        return f"space={old!r}, but now has space={new!r}"
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"another space ({'; '.join(found[:_SHOWN])}{more})"
 
 
 def as_json(value: Any) -> Any:
@@ -81,7 +95,7 @@ def restored_strategy(header: Mapping[str, Any], space: Any = None) -> Any:
     """
     description = header["space"]
     if space is not None and not same_space(described(space), description):
-        raise StudyMismatch(f"the study was created with space={description!r}, but now has space={described(space)!r}")
+        raise StudyMismatch(f"the study was created with {changed_space(description, described(space))}")
     try:
         if not _Header(header).is_known() or (space is None and not _is_restorable(description)):
             return None

@@ -114,14 +114,14 @@ def test_a_study_killed_twice_goes_on_as_if_it_had_not(quick, request):
 
 def test_other_children_or_another_picker_are_another_study(quick):
     ma.Study(two(), storage=f"{quick}/study.db").close()
-    for other, argument in [
-        (two(ma.UCB1()), "picker"),
-        (two(ma.ERUCB(beta=0.5)), "picker"),
-        (ma.Cascade({"a": ma.RandomSearch(SPACE), "c": ma.RandomSearch(SPACE)}, budget=100, seed=0), "space"),
-        (ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.DTTTS(SPACE)}, budget=100, seed=0), "children"),
-        (ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.RandomSearch(SPACE, budget=9)}, budget=100, seed=0), "children"),
+    for other, words in [
+        (two(ma.UCB1()), "picker="),
+        (two(ma.ERUCB(beta=0.5)), "picker="),
+        (ma.Cascade({"a": ma.RandomSearch(SPACE), "c": ma.RandomSearch(SPACE)}, budget=100, seed=0), r"another space \("),
+        (ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.DTTTS(SPACE)}, budget=100, seed=0), "children="),
+        (ma.Cascade({"a": ma.RandomSearch(SPACE), "b": ma.RandomSearch(SPACE, budget=9)}, budget=100, seed=0), "children="),
     ]:
-        with pytest.raises(StudyMismatch, match=f"was created with {argument}="):
+        with pytest.raises(StudyMismatch, match=f"was created with {words}"):
             ma.Study(other, storage=f"{quick}/study.db")
     ma.Study(two(budget=200, seed=None), storage=f"{quick}/study.db").close()
 
