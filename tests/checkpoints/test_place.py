@@ -114,6 +114,7 @@ def test_the_best_model_is_loaded_by_a_study_that_says_nothing_about_where_it_is
         directory = view.checkpoint_of(view.best().id)
         assert sorted(path.name for path in directory.iterdir()) == [MANIFEST, "state.pickle"]
         assert view.checkpoint_of(view.best().id) == directory
+        assert view.best_model() == model
     shown = manyarms("best", "study.db", "--json")
     assert shown.code == 0
     place = json.loads(shown.out)["checkpoint"]

@@ -66,3 +66,80 @@ def test_an_arm_that_does_not_exist_is_refused_by_name(arm):
     for of in (study.model, study.checkpoint_of):
         with pytest.raises(ValueError, match=r"^arm must be the id of an arm of study 'study', which has 5 arms, got "):
             of(arm)
+
+
+# -- read from another process
+
+
+def stored(tmp_path, function=chained.train, **options):
+    """The best model of a study that is closed again, and its storage."""
+    storage = tmp_path / "study.db"
+    with ma.Study(chained.strategy(60), storage=storage, **options) as study:
+        study.optimize(function, progress=False)
+        return study.best_model(), storage
+
+
+def files(tmp_path):
+    return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
+def test_a_reader_loads_the_models_that_the_writer_saved_and_changes_nothing(tmp_path):
+    best, storage = stored(tmp_path)
+    before = files(tmp_path)
+    with ma.load_study(storage) as view:
+        assert view.best_model() == best and best["steps"] == view.best_step
+        for arm, record in view.counts.arms.items():
+            assert chained.reward(view.model(arm)) == record.best_reward
+    assert files(tmp_path) == before
+
+
+@pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
+def test_a_reader_loads_the_best_model_while_the_study_runs(tmp_path):
+    storage, seen = tmp_path / "study.db", []
+
+    def look(study, outcome):
+        with ma.load_study(storage) as view:
+            assert view.best_model() == study.best_model() and chained.reward(view.best_model()) == view.best_reward
+            seen.append(view.counts.pulls)
+
+    with ma.Study(chained.strategy(30), storage=storage) as study:
+        study.optimize(chained.train, progress=False, callbacks=[look])
+    assert len(seen) == study.counts.pulls
+
+
+@pytest.mark.filterwarnings("ignore:.*mutants crowd out training:manyarms.ManyarmsWarning")
+@pytest.mark.parametrize("damage", ["missing", "corrupt"])
+def test_a_reader_does_not_train_a_lost_model_again_and_says_what_to_do(tmp_path, damage):
+    best, storage = stored(tmp_path)
+    with ma.load_study(storage) as view:
+        place = view.checkpoint_of(view.best().id)
+        if damage == "missing":
+            shutil.rmtree(place)
+        else:
+            (place / "state.pickle").write_bytes(b"?")
+        before = files(tmp_path)
+        for asked in (view.best_model, lambda: view.best_model(pytest.fail), lambda: view.model(view.best().id)):
+            with pytest.raises(ma.CheckpointLost, match=r"is missing or corrupt, .* best_model\(function\) then trains"):
+                asked()
+        assert files(tmp_path) == before
+    with ma.Study(chained.strategy(60), storage=storage) as study:
+        assert study.best_model(chained.train) == best  # as the message says
+
+
+def test_a_reader_needs_the_function_for_a_format_of_its_own(tmp_path):
+    storage = tmp_path / "study.db"
+    ma.tune(Lines(), SPACE, budget=30, max_steps=3, seed=0, progress=False, storage=storage).close()
+    with ma.load_study(storage) as view:
+        assert view.best_model(Lines()) == ["1", "2", "3"]
+        with pytest.raises(ma.CheckpointLost, match=r"saved files of its own.* best_model\(function\) .*load_model"):
+            view.best_model()
+
+
+def test_a_reader_of_a_study_that_saved_nothing_says_so(tmp_path):
+    ma.tune(height, SPACE, budget=5, seed=0, progress=False, storage=tmp_path / "study.db").close()
+    with (
+        ma.load_study(tmp_path / "study.db") as view,
+        pytest.raises(ma.CheckpointLost, match="has no saved model: call pull.save"),
+    ):
+        view.best_model()

@@ -113,6 +113,17 @@ def test_a_study_directory_that_is_a_link_is_refused(manyarms):
     assert ours() == before
 
 
+def test_a_journal_that_names_something_else_as_a_checkpoint_loads_no_model_from_there():
+    ours = next(home("ours.db-checkpoints").glob("arm-*"))
+    for name in (f"../../../ours.db-checkpoints/{ours.parent.name}/{ours.name}", str(ours.absolute())):
+        with ma.load_study("sent/study.db") as view:
+            told = [number for number, event in enumerate(view.journal.events()) if event.kind == "told"]
+        for number in told:
+            change_checkpoint(number, name)
+        with ma.load_study("sent/study.db") as view, pytest.raises(ma.CheckpointLost):
+            view.best_model()
+
+
 def test_a_directory_for_all_studies_that_is_a_link_leads_to_nobody_elses_checkpoints(manyarms):
     before = ours()
     shutil.rmtree("sent/study.db-checkpoints")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..checkpoints.assignment import Assignment
 from ..checkpoints.retraining import recipe
-from ..checkpoints.state import SavedState
+from ..checkpoints.state import DamagedCheckpoint, SavedState
 from ..errors import CheckpointLost
 from ..runners.execute import Function, retrain
 from .counts import Counts
@@ -26,7 +26,7 @@ def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, functi
     """
     checkpoint, step = assignment.best_state(arm)
     if checkpoint is None:
-        raise CheckpointLost(f"arm {arm} has no saved model: call pull.save(model) in the training function")
+        raise _nothing_saved(arm)
     with tempfile.TemporaryDirectory(prefix="manyarms-") as scratch:
         path = assignment.find_sound(checkpoint, Path(scratch))
         if path is not None:
@@ -35,6 +35,26 @@ def model_of(arm: int, counts: Counts, assignment: Assignment, seed: int, functi
             raise CheckpointLost(f"the checkpoint of arm {arm} is lost: best_model(function) trains it again")
         parts = recipe(counts.arms, arm, step, seed, lambda name: assignment.find_sound(name, Path(scratch)))
         return _loaded(arm, retrain(function, parts, Path(scratch))[arm], function)
+
+
+def saved_model(arm: int, checkpoint: Path | None, function: Function | None) -> Any:
+    """The model in the checkpoint of an arm, for readers, which never train. The checkpoint may be missing or corrupt.
+
+    Args:
+        arm: The id of the arm.
+        checkpoint: The directory; None if the arm saved nothing.
+        function: The training function, which is only used to read a custom format.
+    """
+    if checkpoint is None:
+        raise _nothing_saved(arm)
+    try:
+        return _loaded(arm, checkpoint, function)
+    except DamagedCheckpoint:
+        raise CheckpointLost(
+            f"the checkpoint of arm {arm} is missing or corrupt, and a study opened for reading trains nothing. If the study "
+            "is running, load it again, because it may have replaced the checkpoint. Otherwise open it with ma.Study(...): "
+            "best_model(function) then trains the model again"
+        ) from None
 
 
 def check_saved_states(function: Function, counts: Counts, assignment: Assignment) -> None:
@@ -47,6 +67,10 @@ def check_saved_states(function: Function, counts: Counts, assignment: Assignmen
             if (path := assignment.find_sound(record.checkpoint, Path(scratch))) is not None:
                 check_saved(path)
                 return
+
+
+def _nothing_saved(arm: int) -> CheckpointLost:
+    return CheckpointLost(f"arm {arm} has no saved model: call pull.save(model) in the training function")
 
 
 def _loaded(arm: int, checkpoint: Path, function: Function | None) -> Any:

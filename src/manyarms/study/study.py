@@ -140,20 +140,6 @@ class Study(StudyView):
     def _record(self, outcomes: Sequence[Outcome]) -> None:
         self._writer.record(outcomes)
 
-    def best_model(self, function: Function | None = None) -> Any:
-        """The trained model: what the recommended arm saved at `best_step`.
-
-        This is the object given to `pull.save`, or the result of the function's method `load_model(directory)`, if it has one.
-
-        Args:
-            function: The training function, by default the one used last. It trains the model again if it was deleted.
-
-        Raises:
-            CheckpointLost: The arm saved neither an object nor files that the function can read, or its checkpoint was deleted
-                and there is no function to train it again.
-        """
-        return self.model(self.best().id, function)
-
     def model(self, arm: int, function: Function | None = None) -> Any:
         """The model of any arm at its best step, as `best_model` returns it for the recommended arm."""
         self._record_of(arm)  # raises an error if there is no such arm

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..plots import History, StudyPlots
+    from ..runners.execute import Function
 
 
 _NAME = "study"  # of the studies that `tune` and `Study` make if they get no name
@@ -181,6 +182,29 @@ class StudyView:
     def remaining(self) -> dict[str, float]:
         """What is left of each limit that is set: "steps", "seconds" and "cost"; 0 if it is reached."""
         return remaining(self.limits, self.counts)
+
+    def best_model(self, function: Function | None = None) -> Any:
+        """The trained model: what the recommended arm saved at `best_step`.
+
+        This is the object given to `pull.save`, or the result of the function's method `load_model(directory)`, if it has one.
+        A study opened with `load_study` loads it and never trains. Loading a model can run code: load only those of studies
+        that you trust.
+
+        Args:
+            function: The training function, needed to read files in a custom format. A `Study` also uses it, by default the one
+                used last, to train the model again if it was deleted.
+
+        Raises:
+            CheckpointLost: The arm saved neither an object nor files that the function can read, or its checkpoint was deleted
+                and cannot be trained again.
+        """
+        return self.model(self.best().id, function)
+
+    def model(self, arm: int, function: Function | None = None) -> Any:
+        """The model of any arm at its best step, as `best_model` returns it for the recommended arm."""
+        from .models import saved_model  # here: it imports what runs pulls, and most readers load no model
+
+        return saved_model(arm, self.checkpoint_of(arm), function)
 
     def checkpoint_of(self, arm: int) -> Path | None:
         """The directory of the arm's best checkpoint; None if it saved nothing. It may have been deleted since.
