@@ -113,7 +113,8 @@ def _parsed(texts: pd.Series, day_first: bool) -> pd.Series:
     """Parse texts as times: first all in the same format, which is fast; then the others one by one."""
     year_first = texts.str.match(_YEAR_FIRST)
     if day_first and year_first.any():  # 2024-03-01 is always in March, but pandas would read it as 3 January
-        return pd.concat([_parsed(texts[year_first], False), _parsed(texts[~year_first], True)]).sort_index()
+        both: pd.Series[Any] = pd.concat([_parsed(texts[year_first], False), _parsed(texts[~year_first], True)])
+        return both.sort_index()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about ambiguous days and months
         options: dict[str, Any] = {"errors": "coerce", "utc": True, "dayfirst": day_first}
