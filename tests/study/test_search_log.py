@@ -158,6 +158,32 @@ def test_each_reason_of_failures_is_a_warning_once_and_after_twenty_there_are_no
     assert warnings[20:] == ["study: pulls also fail for other reasons, which are not logged: see study.counts.reasons"]
 
 
+@no_logging()
+def test_only_the_first_failure_is_logged_with_its_traceback_and_not_shown_if_nothing_is(capsys):
+    records, logger = [], logging.getLogger("manyarms")
+    handler = logging.Handler()
+    handler.emit = records.append
+
+    def train(pull):
+        if pull.arm.id == 2:
+            raise OSError("another error")
+        raise RuntimeError("broken")
+
+    with pytest.raises(ma.NoResult):
+        study(4).optimize(train, verbose=0)
+    assert capsys.readouterr() == ("", "")
+    logger.addHandler(handler)
+    try:
+        with pytest.raises(ma.NoResult):
+            study(4).optimize(train, verbose=0)
+    finally:
+        logger.removeHandler(handler)
+    first, second = [record.getMessage() for record in records if record.levelno == logging.WARNING]
+    assert first.startswith("study: a pull of arm 0 failed: RuntimeError: broken\n    Traceback (most recent call last):\n")
+    assert 'raise RuntimeError("broken")' in first and first.endswith("\n    RuntimeError: broken")
+    assert second == "study: a pull of arm 2 failed: OSError: another error"
+
+
 def test_every_pull_is_logged_for_debugging(caplog):
     caplog.set_level(logging.DEBUG, "manyarms")
     told = Told()
@@ -242,15 +268,16 @@ def test_two_searches_at_once_show_each_line_once_and_a_silent_one_none(capsys):
 
 
 @no_logging()
-def test_text_of_strangers_is_shown_as_escapes_on_one_line(capsys):
+def test_text_of_strangers_is_shown_as_escapes_and_cannot_look_like_another_log_line(capsys):
     def train(config):
         raise OSError("\x1b[2J\nno problems")
 
     with pytest.raises(ma.NoResult):
         study(1).optimize(train)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 3 and all(line.isprintable() for line in lines)
+    assert all(line.isprintable() for line in lines)
     assert lines[1].endswith(r"a pull of arm 0 failed: OSError: \x1b[2J no problems")
+    assert lines[2] == "    Traceback (most recent call last):" and lines[-2] == "    no problems"
 
 
 def test_the_best_is_found_without_a_look_at_all_arms(monkeypatch):

@@ -28,8 +28,9 @@ _LONGEST = 500  # characters of a config
 class SearchLog:
     """Logs the start and the end of a search, its progress about once a minute, each new best reward, and why pulls fail.
 
-    Lines are written when pulls end. They go to the logger "manyarms": each pull at level DEBUG, failures at WARNING, the
-    rest at INFO. They can also be shown on standard error. If logging is configured, its handlers decide instead.
+    Lines are written when pulls end. They go to the logger "manyarms": each pull at level DEBUG, failures at WARNING (the
+    first one with its traceback), the rest at INFO. They can also be shown on standard error. If logging is configured, its
+    handlers decide instead.
 
     Args:
         study: The search.
@@ -51,6 +52,7 @@ class SearchLog:
         self._best: float | None = None
         self._news: Outcome | None = None  # a new best that is not logged yet
         self._reasons: set[str] = set()
+        self._traceback_logged = False
         self._stopped_early = 0
 
     def __enter__(self) -> SearchLog:
@@ -96,7 +98,7 @@ class SearchLog:
             self._best, self._news = outcome.reward, outcome
 
     def _log_reason(self, outcome: Outcome) -> None:
-        """Log a failure if its reason is new."""
+        """Log a failure if its reason is new, and the first traceback of the search."""
         reason = outcome.reason or "no reason given"
         if reason in self._reasons or len(self._reasons) > _MOST_REASONS:
             return
@@ -104,7 +106,9 @@ class SearchLog:
         if len(self._reasons) > _MOST_REASONS:
             self._log(logging.WARNING, "pulls also fail for other reasons, which are not logged: see study.counts.reasons")
         else:
-            self._log(logging.WARNING, f"a pull of arm {outcome.pull.arm.id} failed: {reason}")
+            details = None if self._traceback_logged else outcome.details
+            self._traceback_logged |= details is not None
+            self._log(logging.WARNING, f"a pull of arm {outcome.pull.arm.id} failed: {reason}", details)
 
     def _log_best(self, outcome: Outcome) -> None:
         pull, self._news = outcome.pull, None
@@ -144,10 +148,10 @@ class SearchLog:
     def _is_wanted(self, level: int) -> bool:
         return logger.isEnabledFor(level) or (self._screen is not None and level >= self._screen.level)
 
-    def _log(self, level: int, message: str) -> None:
-        """Log one line that is safe to show in a terminal."""
+    def _log(self, level: int, message: str, details: str | None = None) -> None:
+        """Log one line that is safe to show in a terminal, and the indented lines of a traceback below it."""
         if self._is_wanted(level):
-            _write(level, f"{self._study.name}: {message}", self._screen)
+            _write(level, f"{self._study.name}: {message}", self._screen, details)
 
 
 def log_line(study: str, message: str, verbose: int, level: int = logging.INFO) -> None:
@@ -162,8 +166,9 @@ def log_line(study: str, message: str, verbose: int, level: int = logging.INFO) 
     _write(level, f"{study}: {message}", None if not verbose or is_set_up(logger) else _Screen(logging.INFO))
 
 
-def _write(level: int, line: str, screen: _Screen | None) -> None:
-    record = logger.makeRecord(logger.name, level, __file__, 0, safe_text(line), (), None, "search")
+def _write(level: int, line: str, screen: _Screen | None, details: str | None = None) -> None:
+    text = "\n    ".join(map(safe_text, [line, *(details or "").splitlines()]))
+    record = logger.makeRecord(logger.name, level, __file__, 0, text, (), None, "search")
     if logger.isEnabledFor(level):
         logger.handle(record)
     if screen is not None and level >= screen.level:
