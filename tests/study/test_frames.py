@@ -27,6 +27,18 @@ def test_the_tables_have_their_promised_columns_even_when_empty():
     assert study.arms_dataframe()["config_x"].between(0, 1).all()
 
 
+def test_failed_pulls_have_their_reason_and_traceback():
+    def train(pull):
+        return 1 / pull.arm.id if pull.arm.id < 2 else float("nan")
+
+    pulls = ma.tune(train, SPACE, budget=3, strategy="random", seed=0, progress=False).pulls_dataframe()
+    assert pulls["reason"].isna().tolist() == [False, True, False]
+    assert pulls["details"].isna().tolist() == [False, True, True]
+    assert "return 1 / pull.arm.id" in pulls["details"][0] and pulls["details"][0].endswith(
+        "ZeroDivisionError: division by zero\n"
+    )
+
+
 MODELS = ma.Space(
     lr=ma.Float(0, 1),
     model=ma.Choice(ma.Space(kind="tree", depth=ma.Int(1, 9)), "majority"),

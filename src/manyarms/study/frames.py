@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_NOTED = ("reason", "cost", "attempts", "retrained", "curve", "left_out", "stopped_early")
+_NOTED = ("reason", "details", "cost", "attempts", "retrained", "curve", "left_out", "stopped_early")
 """Other fields of an event. Each is a column if any pull has it."""
 
 

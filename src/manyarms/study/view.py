@@ -254,6 +254,7 @@ class StudyView:
         """A row for each pull, in the order they were asked for: arm, start, stop, reward, status, seconds, and other results.
 
         Other numbers that it returned are in columns `metric_<name>`, text, lists and dicts in columns `attribute_<name>`.
+        Failed pulls have a `reason` and, if the function raised an exception, its traceback as `details`.
         """
         with reading(self.journal):
             events = islice(self.journal.events(), self.counts.events)  # without those written since the study was opened
