@@ -198,8 +198,10 @@ except ma.NoResult as error:
 def test_worker_processes_train_time_out_and_die(tmp_path):
     assert run(WORKERS, tmp_path) == [
         "12 0 1.0",
-        "all 2 pulls failed; most often (2 times): took longer than pull_timeout=0.2 s",
-        "the only pull failed: the worker exited with code 3",
+        "all 2 pulls failed; most often (2 times): took longer than pull_timeout=0.2 s. "
+        "The budget is spent: fix the cause, then run again with a larger budget or a new study",
+        "the only pull failed: the worker exited with code 3. "
+        "The budget is spent: fix the cause, then run again with a larger budget or a new study",
     ]
 
 

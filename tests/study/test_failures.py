@@ -29,7 +29,9 @@ def test_a_study_of_nothing_but_failures_ends_with_a_clear_message_and_goes_on_o
         raise OSError("no data")
 
     study = ma.Study(search(40), storage=f"{tmp_path}/study.db")
-    with pytest.raises(ma.NoResult, match=r"all 40 pulls failed; most often \(40 times\): OSError: no data"):
+    with pytest.raises(
+        ma.NoResult, match=r"all 40 pulls failed; most often \(40 times\): OSError: no data \(test_failures.py, line"
+    ):
         study.optimize(broken, progress=False)
     with pytest.raises(ma.NoResult, match="OSError: no data"):
         study.best_config  # noqa: B018
@@ -55,3 +57,42 @@ def test_a_failed_pull_is_retried_as_often_as_asked():
     assert study.pulls_dataframe()["attempts"].tolist() == [3] * 30
     with pytest.raises(ma.NoResult):
         ma.Study(search(30)).optimize(lambda config: 1 / 0, retries=1, progress=False)
+
+
+def failing_message(function, **options):
+    with pytest.raises(ma.NoResult) as caught:
+        ma.tune(function, SPACE, strategy="random", seed=0, progress=False, **options)
+    return str(caught.value)
+
+
+def test_if_all_pulls_failed_the_error_says_what_to_do(tmp_path):
+    def broken(pull):
+        return float("nan")
+
+    storage, stop = f"{tmp_path}/study.db", [lambda study, outcome: study.stop()]
+    failed, reason = "all 3 pulls failed; most often (3 times)", "the returned value is nan"
+    spent = "The budget is spent: fix the cause, then run again with a larger budget or"
+    assert failing_message(broken, budget=3, storage=storage, callbacks=stop) == (
+        f"the only pull failed: {reason}. Fix the cause, then run again; the search continues"
+    )
+    assert failing_message(broken, budget=3, callbacks=stop) == f"the only pull failed: {reason}. Fix the cause, then run again"
+    for _ in range(2):  # the second time, no pull is run
+        assert failing_message(broken, budget=3, storage=storage) == f"{failed}: {reason}. {spent} another name"
+    assert failing_message(broken, budget=3) == f"{failed}: {reason}. {spent} a new study"
+    assert f"{reason}. {spent} a new study" in failing_message(broken, budget=23, max_steps=5)  # 3 steps are less than a pull
+
+
+def test_the_error_names_the_line_of_the_newest_function(tmp_path):
+    def broken(pull):
+        return pull["typo"]
+
+    def still_broken(pull):
+        return pull["typo"]
+
+    for budget, function in ((2, broken), (4, still_broken)):
+        line = function.__code__.co_firstlineno + 1
+        place = f"KeyError: 'typo' (test_failures.py, line {line})"
+        assert place in failing_message(function, budget=budget, storage=f"{tmp_path}/study.db")
+        with ma.load_study(f"{tmp_path}/study.db") as view, pytest.raises(ma.NoResult) as caught:
+            view.best()
+        assert str(caught.value).endswith(place)

@@ -29,13 +29,16 @@ class Run:
     Args:
         study: The study, for callbacks and for the progress display.
         arguments: The arguments of `optimize`.
+
+    Attributes:
+        is_done: Whether the run ended because nothing was left to start.
     """
 
     def __init__(self, study: Study, arguments: RunArguments) -> None:
         self._study, self._arguments = study, arguments
         self._progress: Progress | None = None
         self._log: SearchLog | None = None
-        self._stopped = False
+        self._stopped = self.is_done = False
 
     def stop(self) -> None:
         """Start no more pulls; those in flight are finished."""
@@ -71,6 +74,7 @@ class Run:
                 first_interrupt_stops(interrupt, FINISHING if arguments.finish else ABANDONING),
             ):
                 run(writer, limited, stopped, arguments.retries, arguments.deterministic)
+            self.is_done = not stopped()
         finally:
             runner.close()
 

@@ -20,6 +20,7 @@ from ..safe_text import storable_text
 from ..strategies import Strategy, extended
 from .arguments import check_remaining, check_study, run_arguments
 from .models import check_saved_states, model_of
+from .no_result import no_result_of_run
 from .opening import open_study
 from .plan import Plan
 from .replay import StudyState
@@ -221,31 +222,31 @@ class Study(StudyView):
         with self._writer.exclusive():
             check_saved_states(function, self.counts, self._assignment)
             self._function, self.interrupted = function, False
-            self._run = Run(self, arguments)
+            run = self._run = Run(self, arguments)
             try:
-                with self._writer.notifying(self._run.update):
+                with self._writer.notifying(run.update):
                     if total is not None:
                         self._writer.set_budget(total.steps, total.beyond_steps())
                     self._writer.commit()  # includes what an earlier call could not write, such as when the disk was full
                     self._writer.forget_started()
-                    self._run.run(function, self._writer)
+                    run.run(function, self._writer)
             finally:
                 self._run = None
-            self._finish()
+            self._finish(run)
 
     def _checked_total(self, total: Budget) -> Budget:
         if total.steps is not None and self._state.extended is None:
             raise ValueError(f"budget in steps needs a strategy that counts steps: use seconds or cost instead, got {total}")
         return total
 
-    def _finish(self) -> None:
+    def _finish(self, run: Run) -> None:
         """At the end of a run, store a snapshot, and show the warning of the strategy, if any."""
         self._writer.save_last()
         known = self._state.extended
         if known is not None and (warning := known.warning()) is not None:
             warnings.warn(warning, ManyarmsWarning, stacklevel=3)
         if self.counts.failures and not self.counts.pulls:
-            raise NoResult(self._no_result())
+            raise NoResult(no_result_of_run(self, run.is_done))
 
     def stop(self) -> None:
         """Start no more pulls; `optimize` returns when those in flight have ended."""

@@ -23,6 +23,7 @@ from ..strategies import Strategy, uses_mean
 from . import frames
 from .counts import ArmRecord, Counts
 from .header import restored_strategy
+from .no_result import no_result
 from .recommendation import Recommendation, recommend, recommended, stored_recommendation
 from .replay import StudyState
 from .study_html import study_html
@@ -107,7 +108,7 @@ class StudyView:
     def recommendation(self) -> Recommendation:
         """The recommended arm, its best step, and its reward there."""
         if not self.counts.pulls:
-            raise NoResult(self._no_result())
+            raise NoResult(no_result(self))
         with reading(self.journal):
             if self._state is None and (stored := self._stored_recommendation()) is not None:
                 return stored
@@ -136,14 +137,6 @@ class StudyView:
         sign = sign_of(self.header["direction"])
         trained = [record for record in self.counts.arms.values() if record.best_reward is not None]
         return recommended(max(trained, key=lambda record: (not record.failed, sign * (record.best_reward or 0.0))), False)
-
-    def _no_result(self) -> str:
-        if not self.counts.failures:
-            return "no pull has ended yet"
-        reason, times = self.counts.reasons.most_common(1)[0]
-        if self.counts.failures == 1:
-            return f"the only pull failed: {reason}"
-        return f"all {self.counts.failures} pulls failed; most often ({counted(times, 'time')}): {reason}"
 
     @property
     def best_config(self) -> Any:

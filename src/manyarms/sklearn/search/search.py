@@ -30,6 +30,7 @@ from ...html.notebook import html_or_nothing
 from ...journal import Journal
 from ...runners.pull_timeout import PullLimit
 from ...study.arguments import check_remaining
+from ...study.no_result import no_result
 from ...study.study import Study
 from ..training.candidate import FOLDS, Candidate, Metadata
 from ..training.results import arm_params, arm_results, metrics_of, stored_view
@@ -261,10 +262,10 @@ class BanditSearchCV(DelegatedMethods, BaseSearchCV):  # type: ignore[misc]
                 verbose=min(int(self.verbose), 2),
                 callbacks=() if first_error is None else [first_error.stop_at_failure],
             )
-        except NoResult as error:
+        except NoResult:
             if first_error is not None:
                 first_error.raise_it()
-            raise FitsFailed(f'{error}. Use error_score="raise" for the full traceback.') from None
+            raise FitsFailed(f'{no_result(study)}. Use error_score="raise" for the full traceback.') from None
         if first_error is not None:
             first_error.raise_it()
         if not study.counts.pulls:
