@@ -34,6 +34,11 @@ def place_of(details: str) -> str | None:
     return f"{name}, line {line}"
 
 
+def has_frames(details: str) -> bool:
+    """Whether the text has lines of a traceback. They are missing if a long message has cut them off."""
+    return next(_frames(details), None) is not None
+
+
 def _frames(details: str) -> Iterator[tuple[str, str]]:
     """The path and line of each frame of the last traceback in the text, whose beginning may be missing."""
     started = False

@@ -6,10 +6,12 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ..core import Outcome
 from ..errors import ManyarmsError
 from ..journal import MemoryJournal
 from .error_place import place_of
-from .summary import counted
+from .repeated_error import MOST_REPEATS
+from .summary import counted, spent
 from .write_access import reading
 
 if TYPE_CHECKING:
@@ -28,11 +30,12 @@ def no_result(study: StudyView) -> str:
     return f"all {counts.failures} pulls failed; most often ({counted(times, 'time')}): {error}"
 
 
-def no_result_of_run(study: StudyView, is_done: bool) -> str:
+def no_result_of_run(study: StudyView, repeated: Outcome | None, is_done: bool) -> str:
     """Why a run ended without a successful pull of the study, and what to do.
 
     Args:
         study: The study.
+        repeated: The first failed pull, if the run was stopped because all of them failed with the same error.
         is_done: Whether nothing is left to do for the strategy.
     """
     is_stored = not isinstance(study.journal, MemoryJournal)
@@ -40,7 +43,12 @@ def no_result_of_run(study: StudyView, is_done: bool) -> str:
         other = "another name" if is_stored else "a new study"
         return f"{no_result(study)}. The budget is spent: fix the cause, then run again with a larger budget or {other}"
     again = "run again; the search continues" if is_stored else "run again"
-    return f"{no_result(study)}. Fix the cause, then {again}"
+    if repeated is None:
+        return f"{no_result(study)}. Fix the cause, then {again}"
+    return (
+        f"the first {MOST_REPEATS} pulls of this run failed with the same error, so the search was stopped after "
+        f"{', '.join(spent(study))}: {_with_place(repeated.reason or '', repeated.details)}. Correct the function, then {again}"
+    )
 
 
 def _with_place(reason: str, details: str | None) -> str:

@@ -15,6 +15,7 @@ from ..runners.loop import run
 from .arguments import RunArguments
 from .interrupt import ABANDONING, FINISHING, first_interrupt_stops
 from .progress import Progress
+from .repeated_error import RepeatedError
 from .search_log import SearchLog, shown_level
 from .time_limits import TimeLimited
 from .writer import StudyWriter
@@ -39,19 +40,30 @@ class Run:
         self._progress: Progress | None = None
         self._log: SearchLog | None = None
         self._stopped = self.is_done = False
+        self._repeated: RepeatedError | None = None
 
     def stop(self) -> None:
         """Start no more pulls; those in flight are finished."""
         self._stopped = True
+
+    @property
+    def repeated_error(self) -> Outcome | None:
+        """The first failed pull, if the first pulls of this run all failed with the same error and none of the study succeeded.
+
+        No more pulls are started then. A function with a true attribute `expects_failures` is never stopped for this reason.
+        """
+        repeated, counts = self._repeated, self._study.counts
+        return repeated.first if repeated is not None and repeated.is_persistent and not counts.pulls else None
 
     def run(self, function: Function, writer: StudyWriter) -> None:
         """Run pulls until the budget is spent, the time is up, or the search is stopped."""
         arguments, limits = self._arguments, writer.limits
         budget = None if limits is None or limits.seconds is None else float(limits.seconds)
         runner = Abandoning(arguments.runner)
+        self._repeated = None if getattr(function, "expects_failures", False) else RepeatedError()
 
         def stopped() -> bool:
-            return self._stopped or limited.left() <= 0
+            return self._stopped or limited.left() <= 0 or self.repeated_error is not None
 
         def interrupt() -> None:
             self._study.interrupted = True
@@ -82,6 +94,8 @@ class Run:
         """Log these outcomes, call the callbacks with them, and update the live display."""
         if self._log is not None:
             self._log.update(outcomes)
+        if self._repeated is not None:
+            self._repeated.update(outcomes)
         for outcome in outcomes:
             for callback in self._arguments.callbacks:
                 callback(self._study, _own_copy(outcome))

@@ -198,6 +198,8 @@ class Study(StudyView):
                 resumed.
 
         Raises:
+            NoResult: All pulls failed. If the first 50 of this call fail with the same error of the function, and none of the
+                study has succeeded, the search is stopped early.
             StudyLocked: Another process, or another object in this process, is writing the study.
             WorkerError: The workers cannot be reached, cannot load the function, or cannot read the checkpoints.
         """
@@ -246,7 +248,7 @@ class Study(StudyView):
         if known is not None and (warning := known.warning()) is not None:
             warnings.warn(warning, ManyarmsWarning, stacklevel=3)
         if self.counts.failures and not self.counts.pulls:
-            raise NoResult(no_result_of_run(self, run.is_done))
+            raise NoResult(no_result_of_run(self, run.repeated_error, run.is_done))
 
     def stop(self) -> None:
         """Start no more pulls; `optimize` returns when those in flight have ended."""

@@ -353,6 +353,12 @@ def test_if_all_fits_fail_the_error_has_the_reason():
     assert isinstance(caught.value, (ma.NoResult, ValueError))
 
 
+def test_fits_that_all_fail_with_the_same_error_do_not_end_the_search_early():
+    levels = {"level": [1 + number / 100 for number in range(60)]}
+    with pytest.raises(FitsFailed, match="all 60 pulls failed.*test_search.py, line [0-9]+[)]. Use error_score="):
+        BanditSearchCV(Fragile(), levels, resource=None, cv=2, budget=60, strategy="random").fit(X, y)
+
+
 def test_a_metric_that_fails_beside_the_one_searched_for_is_left_out():
     scoring = {"accuracy": "accuracy", "broken": make_scorer(lambda truth, predictions: 1 / 0)}
     search = BanditSearchCV(TREES, RATES, scoring=scoring, refit="accuracy", **QUICK).fit(X, y)
