@@ -61,6 +61,16 @@ def test_a_target_of_numbers_with_a_few_words_is_one_of_numbers():
     assert target_of(codes)[1].tolist() == codes
 
 
+def test_thousands_of_a_target_are_read_with_a_note():
+    notes, prices = [], [*range(800_001, 800_041), 1_262_905]
+    assert target_of([f"€ {price:,}".replace(",", ".") for price in prices], notes.append)[1].tolist() == prices
+    assert notes == ["Target y: € 800.001 was read as 800,001."]
+    target_of([f"€ {price:,}".replace(",", ".") for price in prices[:-1]], notes.append)
+    assert notes[1:] == ["Target y: € 800.001 was read as 800.001."]
+    target_of([f"${price:,}.50" for price in prices], notes.append)
+    assert notes[2:] == []
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -11,9 +11,9 @@ from sklearn.model_selection import train_test_split
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, TIME, dtype_kind
 from ..sklearn.automl.conversions import factorized, words_of
 from ..sklearn.automl.conversions import numbers as as_numbers
-from ..sklearn.automl.number_formats import are_consistent
+from ..sklearn.automl.number_formats import are_consistent, parse_number, unmarked
 from ..sklearn.automl.task import CLASSIFICATION, FEW_CLASSES, REGRESSION
-from ..sklearn.automl.wording import counted, listed
+from ..sklearn.automl.wording import counted, listed, shown_number
 from .errors import TargetError
 from .names import Notify
 from .splits import BY_GROUP, BY_TIME, RANDOM, Split, latest_rows, some_groups
@@ -52,16 +52,26 @@ def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
         return values
     codes, distinct = factorized(values)  # because converting 500,000 texts takes a second
     texts = pd.Series(np.asarray(distinct), dtype=object)
-    read = np.append(as_numbers(texts), np.nan)[codes]  # the code of a missing value is -1
-    numbers = pd.Series(read, index=values.index, name=values.name)
+    read = as_numbers(texts)
+    numbers = pd.Series(np.append(read, np.nan)[codes], index=values.index, name=values.name)
     if numbers[values.notna()].notna().mean() < _NEARLY_ALL or numbers.nunique() <= FEW_CLASSES:
-        return values
+        return values.map(lambda value: unmarked(value) if isinstance(value, str) else value, na_action="ignore")
     if not are_consistent(map(str, distinct)):
         return values
+    _note_thousands(str(values.name), texts, read, notify)
     odd = known[numbers[values.notna()].isna()].unique()
     if len(odd):
         notify(f"The target {values.name!r} is numeric. These values are treated as missing: {listed(odd)}.")
     return numbers
+
+
+def _note_thousands(name: str, texts: pd.Series[Any], read: np.ndarray[Any, Any], notify: Notify) -> None:
+    """A note on how a number with a point before three digits, such as 815.498, was read: it can mean two things."""
+    for text, value in zip(map(str, texts), read, strict=True):
+        other = parse_number(text, ",")
+        if other is not None and "." in text and (point := parse_number(unmarked(text))) is not None and point.decimal == ".":
+            notify(f"Target {name}: {unmarked(text)} was read as {shown_number(value)}.")
+            return
 
 
 def _plain(values: pd.Series[Any]) -> pd.Series[Any]:

@@ -7,6 +7,7 @@ import pytest
 from manyarms.sklearn.automl.column_kinds import are_written_numbers, kind_of_column
 from manyarms.sklearn.automl.conversions import numbers
 from manyarms.sklearn.automl.number_formats import parse_number
+from manyarms.sklearn.automl.prepare import Prepare
 
 WRITTEN = {
     "1,747": 1747, "1,234,567.5": 1234567.5, "$82.40": 82.4, "12 %": 12, "12%": 12, "-$5": -5, "$-5": -5, "($1,200)": -1200,
@@ -51,6 +52,27 @@ def test_a_column_of_formatted_numbers_is_numeric_and_keeps_gaps():
     assert not are_written_numbers(pd.Series([1.0, 2.0]))
 
 
-@pytest.mark.parametrize("column", [["$5", "€5", "$7"], ["1.747,50", "1.747", "3.000,25"], ["5 %", "$5"]])
+@pytest.mark.parametrize(
+    "column", [["$5", "€5", "$7"], ["1.747,50", "17.47", "3.000,25"], ["1.262.905", "815.498", "82.40"], ["5 %", "$5"]]
+)
 def test_a_column_with_two_units_or_two_decimal_signs_is_not_numeric(column):
     assert kind_of_column(pd.Series(column)) != "number"
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (["815.498", "1.262.905", None, "unknown"], [815498, 1262905, np.nan, np.nan]),
+        (["€ 815.498", "€ 12,50"], [815498, 12.5]),
+        (["1.747,50", "1.747", "82,4"], [1747.5, 1747, 82.4]),
+        (["815.498", "12.5"], [815.498, 12.5]),
+        (["$1,747", "$82.40"], [1747, 82.4]),
+    ],
+)
+def test_all_numbers_of_a_column_have_the_same_decimal_sign(column, expected):
+    np.testing.assert_array_equal(numbers(pd.Series(column)), expected)
+
+
+def test_new_numbers_have_the_decimal_sign_of_the_training():
+    prepare = Prepare(fill=False).fit(pd.DataFrame({"price": ["815.498", "1.262.905", "712.000"]}))
+    assert prepare.transform(pd.DataFrame({"price": ["815.498"]})).tolist() == [[815498.0]]

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import manyarms as ma
+from manyarms.sklearn.automl.conversions import numbers
 from manyarms.tables import fields, read_table
 from manyarms.tables.reading import file_format
 
@@ -94,6 +95,21 @@ def test_decimal_commas_are_read_with_a_note(read):
     frame, notes = read("a;b\n1,5;x\n-2,25;y\n")
     assert frame["a"].tolist() == [1.5, -2.25]
     assert "decimal comma" in notes[0]
+
+
+@pytest.mark.parametrize("sign", ["", "€ "])
+def test_with_decimal_commas_points_separate_thousands(read, sign):
+    frame, notes = read(f"size;price;day\n3,45;{sign}815.498;12.05.2024\n4,00;{sign}12.000;13.05.2024\n5;{sign}7;14.05.2024\n")
+    assert frame["size"].tolist() == [3.45, 4, 5] and numbers(frame["price"]).tolist() == [815498, 12000, 7]
+    assert frame["day"].iloc[0] == "12.05.2024"
+    assert notes[1:] == [f"Points separate thousands in these columns: 'price' ('{sign}815.498', read as 815,498)."]
+
+
+def test_points_that_may_separate_thousands_are_decimal_points_with_a_note(read):
+    frame, notes = read("size;price\n3;815.498\n4;712.300\n")
+    assert frame["price"].tolist() == [815.498, 712.3]
+    assert "uses decimal points: 815.498 was read as 815.498, not as thousands" in notes[0]
+    assert read("size;price\n3.5;815.498\n4;712.300\n")[1] == read("size,price\n3,815.498\n")[1] == []
 
 
 def test_windows_text_is_read_with_a_note(read):

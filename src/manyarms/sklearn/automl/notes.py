@@ -10,10 +10,12 @@ import pandas as pd
 from .auto_study import AutoStudy
 from .column_kinds import NOTHING, NUMBER, are_written_numbers
 from .constant import CONSTANT
+from .conversions import numbers
 from .ensemble import Member
 from .family_choice import dense_only
 from .final_model import FinalModel
-from .wording import listed
+from .number_formats import unmarked
+from .wording import listed, shown_number
 
 
 def notes_on(search: AutoStudy, final: FinalModel, columns: Sequence[str]) -> list[str]:
@@ -72,8 +74,13 @@ def number_notes(table: pd.DataFrame, kinds: Sequence[str], columns: Sequence[st
     written = [place for place, kind in enumerate(kinds) if kind == NUMBER and are_written_numbers(table.iloc[:, place])]
     if not written:
         return []
-    examples = [f"{columns[place]!r} (such as {str(table.iloc[:, place].dropna().iloc[0])!r})" for place in written]
+    examples = [f"{columns[place]!r} (such as {_example(table.iloc[:, place].dropna())})" for place in written]
     return [f"Columns of formatted numbers were converted to numbers: {listed(examples, quoted=False)}."]
+
+
+def _example(values: pd.Series) -> str:
+    """The first value, and the number it was converted to."""
+    return f"{unmarked(str(values.iloc[0]))!r}, read as {shown_number(numbers(values)[0])}"
 
 
 def _fallback_note(search: AutoStudy, member: Member) -> str:

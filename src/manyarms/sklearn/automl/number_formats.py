@@ -19,11 +19,26 @@ _DIGITS = (
     r"|[1-9]\d{0,2}(?:['’\u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?"  # 1'747.50
 )
 _SPACED = r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?"  # only with a unit, because otherwise it may be a telephone number
-_SIGN = "[+\\-−–]"
-_WRITTEN = re.compile(
-    rf"(?P<open>\()?(?P<sign>{_SIGN})?{_SPACE}?(?P<before>{_UNIT})?{_SPACE}?(?P<inner>{_SIGN})?"
-    rf"(?:(?P<digits>{_DIGITS})|(?P<spaced>{_SPACED})){_SPACE}?(?P<after>{_UNIT}|[%‰])?(?P<close>\))?"
+_COMMA_DIGITS = (
+    r"\d+(?:,\d*)?|,\d+"  # 82,40
+    r"|[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?"  # 1.747,50 and 1.747
+    r"|[1-9]\d{0,2}(?:['’\u00a0\u2009\u202f]\d{3})+(?:,\d+)?"  # 1'747,50
 )
+_COMMA_SPACED = r"[1-9]\d{0,2}(?: \d{3})+(?:,\d+)?"
+_SIGN = "[+\\-−–]"
+
+
+def _written(digits: str, spaced: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<open>\()?(?P<sign>{_SIGN})?{_SPACE}?(?P<before>{_UNIT})?{_SPACE}?(?P<inner>{_SIGN})?"
+        rf"(?:(?P<digits>{digits})|(?P<spaced>{spaced})){_SPACE}?(?P<after>{_UNIT}|[%‰])?(?P<close>\))?"
+    )
+
+
+_WRITTEN = {".": _written(_DIGITS, _SPACED), ",": _written(_COMMA_DIGITS, _COMMA_SPACED)}
+_GROUPS = r"[1-9]\d{0,2}(?:\.\d{3})+"
+_THOUSANDS = re.compile(rf"(?<![\d.,]){_GROUPS}(?![\d.,])")
+_MARKED = re.compile(rf"(?<![\d.,])({_GROUPS}),0(?!\d)")
 _GAPS = re.compile("['’ \u00a0\u2009\u202f]")
 _LONGEST = 40  # characters of a number
 
@@ -35,7 +50,7 @@ class WrittenNumber:
     Args:
         value: The number.
         unit: Its currency or percent sign; "" if it has none.
-        decimal: Its decimal sign, "." or ","; "" if it has none.
+        decimal: Its decimal sign, "." or ","; "" if it does not show which. Points between thousands show a comma.
     """
 
     value: float
@@ -43,15 +58,19 @@ class WrittenNumber:
     decimal: str
 
 
-def parse_number(text: str) -> WrittenNumber | None:
+def parse_number(text: str, decimal: str = ".") -> WrittenNumber | None:
     """The number that a text represents; None if it is not clearly a number.
+
+    Args:
+        text: The text.
+        decimal: "," if points separate thousands in the column of this text, even if the text alone does not show it.
 
     >>> [parse_number(text).value for text in ("1,747", "$82.40", "12 %", "($1,200)", "1.747,50 €")]
     [1747.0, 82.4, 12.0, -1200.0, 1747.5]
     >>> [parse_number(text) for text in ("0,125", "12,34", "1,23,456", "$", "5 %)", "555 123 456", "$5 €")]
     [None, None, None, None, None, None, None]
     """
-    if len(text) > _LONGEST or (found := _WRITTEN.fullmatch(text.strip())) is None:
+    if len(text) > _LONGEST or (found := _WRITTEN[decimal].fullmatch(text.strip())) is None:
         return None
     part = found.groupdict(default="")
     if bool(part["open"]) != bool(part["close"]) or (part["open"] and (part["sign"] or part["inner"])):
@@ -60,8 +79,9 @@ def parse_number(text: str) -> WrittenNumber | None:
     if (part["before"] and part["after"]) or (part["sign"] and part["inner"]) or (part["spaced"] and not unit):
         return None
     negative = bool(part["open"]) or (part["sign"] or part["inner"]) in ("-", "−", "–")
-    value, decimal = _value(part["digits"] or part["spaced"])
-    return WrittenNumber(-value if negative else value, unit, decimal)
+    digits = part["digits"] or part["spaced"]
+    value, shown = _comma_value(digits) if decimal == "," else _value(digits)
+    return WrittenNumber(-value if negative else value, unit, shown)
 
 
 def _value(digits: str) -> tuple[float, str]:
@@ -72,20 +92,58 @@ def _value(digits: str) -> tuple[float, str]:
     if signs == [","] and joined == digits:  # commas alone separate thousands, unless something else does
         decimal = ""
     whole, _, fraction = joined.partition(decimal) if decimal else (joined, "", "")
-    return float(f"{re.sub('[.,]', '', whole)}.{fraction or 0}"), decimal
+    return float(f"{re.sub('[.,]', '', whole)}.{fraction or 0}"), "," if signs.count(".") > 1 else decimal
 
 
-def written_numbers(texts: Iterable[str]) -> NDArray[np.float64]:
+def _comma_value(digits: str) -> tuple[float, str]:
+    """The value of digits with a decimal comma, and the decimal sign."""
+    joined = _GAPS.sub("", digits)
+    return float(joined.replace(".", "").replace(",", ".")), "," if set(joined) & {".", ","} else ""
+
+
+def decimal_of(texts: Iterable[str]) -> str:
+    """The decimal sign of the numbers in a column: "," if some show it and all can be read that way; else ".".
+
+    >>> decimal_of(["815.498", "1.262.905"]), decimal_of(["€ 815.498", "€ 12,50"]), decimal_of(["815.498", "12.5"])
+    (',', ',', '.')
+    """
+    shown = False
+    for text in texts:
+        point, comma = parse_number(text), parse_number(text, ",")
+        if point is not None and comma is None:
+            return "."
+        if comma is not None and comma.decimal == ",":
+            shown |= bool(comma.unit) if point is None else point.decimal == ","
+    return "," if shown else "."
+
+
+def mark_thousands(text: str) -> str:
+    """The same number with a decimal comma, which shows that its points separate thousands.
+
+    >>> mark_thousands("€ 815.498"), mark_thousands("12,5"), unmarked("€ 815.498,0")
+    ('€ 815.498,0', '12,5', '€ 815.498')
+    """
+    return _THOUSANDS.sub(r"\g<0>,0", text)
+
+
+def unmarked(text: str) -> str:
+    """The text before `mark_thousands`."""
+    return _MARKED.sub(r"\1", text)
+
+
+def written_numbers(texts: Iterable[str], decimal: str = ".") -> NDArray[np.float64]:
     """The numbers that these texts represent; NaN if they are not clearly numbers."""
-    parsed = map(parse_number, texts)
+    parsed = (parse_number(text, decimal) for text in texts)
     return np.array([np.nan if number is None else number.value for number in parsed], dtype=float)
 
 
 def are_consistent(texts: Iterable[str]) -> bool:
     """Whether all numbers have the same currency or percent sign, if any, and the same decimal sign.
 
-    >>> are_consistent(["$5", "7", "$1,200"]), are_consistent(["$5", "€5"]), are_consistent(["1.747,50", "1.747"])
+    >>> are_consistent(["$5", "7", "$1,200"]), are_consistent(["$5", "€5"]), are_consistent(["1.747,50", "17.47"])
     (True, False, False)
     """
-    parsed = [number for number in map(parse_number, texts) if number is not None]
+    texts = list(texts)
+    decimal = decimal_of(texts)
+    parsed = [number for text in texts if (number := parse_number(text, decimal)) is not None]
     return all(len({getattr(number, name) for number in parsed} - {""}) <= 1 for name in ("unit", "decimal"))

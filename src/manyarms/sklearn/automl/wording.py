@@ -31,3 +31,12 @@ def counted(number: int, noun: str) -> str:
 def one_line(error: BaseException) -> str:
     """The message of an error without line breaks."""
     return " ".join(str(error).split())
+
+
+def shown_number(value: float) -> str:
+    """A number with commas between thousands.
+
+    >>> shown_number(815498.0), shown_number(815.498)
+    ('815,498', '815.498')
+    """
+    return f"{value:,.10g}"

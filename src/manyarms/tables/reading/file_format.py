@@ -36,6 +36,7 @@ _FOREIGN = {
 }
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))  # rare in text
 _DECIMAL_COMMA, _DECIMAL_POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # or thousandths
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +243,18 @@ def _decimal(lines: list[str], delimiter: str) -> str:
     if delimiter == ",":
         return "."
     fields = [field.strip() for record in records(lines, delimiter)[1:] for field in record]
+    fields = [field for field in fields if _THOUSANDS.fullmatch(field) is None] or fields  # those that show the sign
     commas = sum(_DECIMAL_COMMA.fullmatch(field) is not None for field in fields)
     points = sum(_DECIMAL_POINT.fullmatch(field) is not None for field in fields)
     return "," if commas > points else "."
+
+
+def doubtful_point(found: list[list[str]]) -> str | None:
+    """A number whose point may separate thousands, if no number in these records shows what the points mean.
+
+    >>> doubtful_point([["a", "815.498"]]), doubtful_point([["0.5", "815.498"]]), doubtful_point([["a", "5"]])
+    ('815.498', None, None)
+    """
+    fields = [field.strip() for record in found for field in record]
+    points = [field for field in fields if _DECIMAL_POINT.fullmatch(field)]
+    return points[0] if points and all(map(_THOUSANDS.fullmatch, points)) else None

@@ -17,10 +17,12 @@ import pandas as pd
 
 from ... import checks
 from ...errors import ManyarmsWarning
-from ...sklearn.automl.wording import counted
+from ...sklearn.automl.column_kinds import TEXT, dtype_kind
+from ...sklearn.automl.number_formats import mark_thousands, written_numbers
+from ...sklearn.automl.wording import counted, listed, shown_number
 from ..fields import check_fields
 from ..names import Notify, unique_names, without_row_numbers
-from .file_format import FileFormat, first_records, format_of
+from .file_format import FileFormat, doubtful_point, first_records, format_of
 from .memory import check_room, explained, frame_bytes, has_room
 from .sampling import Sample
 
@@ -32,6 +34,7 @@ _GROWTH = 8  # bytes in memory per byte of text, at most
 _CELLS = 2_000_000  # in these rows, at most
 _WIDE = 1_000  # columns; pandas makes an array for each, and taking rows of so many arrays takes a second
 _CHUNK = 50_000  # rows in memory while a sample is drawn
+_NOT_NUMBERS = 0.1  # share of the distinct values of a column of numbers that may be something else
 _RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
@@ -121,6 +124,8 @@ class TextFile:
         if not header:
             raise ValueError(f"The first line of {self._path} cannot be read as column names. Is there an unclosed quote?")
         names = unique_names(header, self._notify)
+        if self._format.delimiter != "," and self._format.decimal == "." and (doubtful := doubtful_point(rest)) is not None:
+            self._notify(f"{self._path} uses decimal points: {doubtful} was read as {float(doubtful):g}, not as thousands.")
         fields = {len(record) for record in rest}
         if fields != {len(names) + 1}:
             self._check_first(rest, len(names))
@@ -195,7 +200,23 @@ class TextFile:
 
     def _tidy(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame if self._left_out is None else frame.drop(columns=self._left_out)
-        return without_row_numbers(frame, self._notify)
+        return without_row_numbers(self._with_thousands(frame), self._notify)
+
+    def _with_thousands(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """With decimal commas, points separate thousands. Mark that in columns of text, because 815.498 does not show it."""
+        examples = []
+        for name in frame.columns[frame.dtypes.map(dtype_kind) == TEXT] if self._format.decimal == "," else ():
+            distinct = frame[name].dropna().unique()
+            marked = {text: mark_thousands(text) for text in map(str, distinct)}
+            changed = next((text for text, other in marked.items() if text != other), None)
+            read = written_numbers(marked, ",")
+            if name in self._text or changed is None or np.isnan(read).mean() > _NOT_NUMBERS:
+                continue
+            frame[name] = frame[name].map(marked)
+            examples.append(f"{name!r} ({changed!r}, read as {shown_number(written_numbers([changed], ',')[0])})")
+        if examples:
+            self._notify(f"Points separate thousands in these columns: {listed(examples, quoted=False)}.")
+        return frame
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
