@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from ..sklearn.automl.column_kinds import FLAG, NUMBER, TEXT, TIME, dtype_kind
 from ..sklearn.automl.conversions import factorized, words_of
 from ..sklearn.automl.conversions import numbers as as_numbers
-from ..sklearn.automl.number_formats import are_consistent, parse_number, unmarked
+from ..sklearn.automl.number_formats import NumberFormat, are_consistent, parse_number, unmarked
 from ..sklearn.automl.task import CLASSIFICATION, FEW_CLASSES, REGRESSION
 from ..sklearn.automl.wording import counted, listed, shown_number
 from .errors import TargetError
@@ -68,7 +68,7 @@ def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
 def _note_thousands(name: str, texts: pd.Series[Any], read: np.ndarray[Any, Any], notify: Notify) -> None:
     """A note on how a number with a point before three digits, such as 815.498, was read: it can mean two things."""
     for text, value in zip(map(str, texts), read, strict=True):
-        other = parse_number(text, ",")
+        other = parse_number(text, NumberFormat(","))
         if other is not None and "." in text and (point := parse_number(unmarked(text))) is not None and point.decimal == ".":
             notify(f"Target {name}: {unmarked(text)} was read as {shown_number(value)}.")
             return

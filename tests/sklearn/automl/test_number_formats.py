@@ -76,3 +76,29 @@ def test_all_numbers_of_a_column_have_the_same_decimal_sign(column, expected):
 def test_new_numbers_have_the_decimal_sign_of_the_training():
     prepare = Prepare(fill=False).fit(pd.DataFrame({"price": ["815.498", "1.262.905", "712.000"]}))
     assert prepare.transform(pd.DataFrame({"price": ["815.498"]})).tolist() == [[815498.0]]
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (["69.4 m²", "80 m²", "1,200.5 m²"], [69.4, 80, 1200.5]),
+        (["69,4 m²", "80 m²", "1.200 m²"], [69.4, 80, 1200]),
+        (["80.1kg", "-3kg", None], [80.1, -3, np.nan]),
+        (["120 km/h", "90 km/h", "7 km/h"], [120, 90, 7]),
+        (["21.5 °C", "19 °C"], [21.5, 19]),
+    ],
+)
+def test_numbers_with_the_same_unit_are_numbers(column, expected):
+    assert kind_of_column(pd.Series(column)) == "number"
+    np.testing.assert_array_equal(numbers(pd.Series(column)), expected)
+
+
+@pytest.mark.parametrize("column", [["69 m²", "80 ft²", "7 m²"], ["1", "2", "3a"], ["8:15 am", "9:30 am"], ["1 h", "2 h 3 s"]])
+def test_numbers_with_several_units_are_not_numbers(column):
+    assert kind_of_column(pd.Series(column)) != "number"
+
+
+def test_new_numbers_must_have_the_unit_of_the_training():
+    prepare = Prepare(fill=False).fit(pd.DataFrame({"area": ["69.4 m²", "80 m²", "75 m²"]}))
+    new = pd.DataFrame({"area": ["71.5 m²", "80 ft²", "70"]})
+    np.testing.assert_array_equal(prepare.transform(new), [[71.5], [np.nan], [70.0]])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .number_formats import decimal_of, written_numbers
+from .number_formats import NumberFormat, number_format, written_numbers
 
 MISSING = "(missing)"
 """The category of a missing value."""
@@ -29,12 +29,12 @@ _YEAR_FIRST = re.compile(r"\s*\d{4}[/.-]")
 _COMPACT_DATE = re.compile(r"\s*[12]\d{3}[01]\d[0-3]\dT\d{4}")
 
 
-def numbers(values: pd.Series, decimal: str | None = None) -> NDArray[np.float64]:
+def numbers(values: pd.Series, format: NumberFormat | None = None) -> NDArray[np.float64]:
     """The values as finite numbers, including text such as "1,747" or "$82.40"; NaN for anything else and for infinity.
 
     Args:
         values: A column.
-        decimal: The decimal sign of numbers in text; None to decide by these values.
+        format: How numbers are written in text; None to decide by these values.
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
@@ -43,27 +43,27 @@ def numbers(values: pd.Series, decimal: str | None = None) -> NDArray[np.float64
     except (TypeError, ValueError, OverflowError):  # lists, or integers too large for a float
         result = np.array([_number(value) for value in values], dtype=float)
     rest = np.isnan(result) & values.notna().to_numpy()
-    if not pd.api.types.is_numeric_dtype(values.dtype) and (rest.any() or decimal == ","):
-        if (decimal or decimal_sign(values)) == ",":
+    if not pd.api.types.is_numeric_dtype(values.dtype) and (rest.any() or format is not None):
+        format = format or column_format(values)
+        if format.decimal == ",":
             rest = values.map(lambda value: isinstance(value, str)).to_numpy(dtype=bool)  # also 815.498, which is 815,498
-            decimal = ","
         places, distinct = factorized(values[rest])
-        result[rest] = written_numbers(map(_text, distinct), decimal or ".")[places]
+        result[rest] = written_numbers(map(_text, distinct), format)[places]
     return np.where(np.isfinite(result), np.clip(result, -HUGE, HUGE), np.nan)
 
 
-def decimal_sign(values: pd.Series) -> str:
-    """The decimal sign of the numbers in a column of text: "," if some of them show that; else "."."""
+def column_format(values: pd.Series) -> NumberFormat:
+    """How numbers are written in a column of text."""
     if pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return "."
-    return decimal_of(value for value in factorized(values)[1] if isinstance(value, str))
+        return NumberFormat()
+    return number_format(value for value in factorized(values)[1] if isinstance(value, str))
 
 
-def number_matrix(table: pd.DataFrame, decimals: Sequence[str] | None = None) -> NDArray[np.float64]:
+def number_matrix(table: pd.DataFrame, formats: Sequence[NumberFormat] | None = None) -> NDArray[np.float64]:
     """All columns as finite numbers, as in `numbers`; NumPy columns all at once, because a wide table has thousands."""
     if not all(is_plain(dtype) for dtype in set(table.dtypes)):
-        signs: Sequence[str | None] = decimals or [None] * table.shape[1]
-        return np.column_stack([numbers(table[column], sign) for column, sign in zip(table, signs, strict=True)])
+        known: Sequence[NumberFormat | None] = formats or [None] * table.shape[1]
+        return np.column_stack([numbers(table[column], format) for column, format in zip(table, known, strict=True)])
     result = table.to_numpy(dtype=float)
     return np.where(np.isfinite(result), np.clip(result, -HUGE, HUGE), np.nan)
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransfo
 from sklearn.utils.validation import check_is_fitted
 
 from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of, topics_per_text
-from .conversions import HUGE, date_parts, decimal_sign, is_day_first, number_matrix, texts_of, words_of
+from .conversions import HUGE, column_format, date_parts, is_day_first, number_matrix, texts_of, words_of
 
 _TERMS = 5_000  # size of the vocabulary of a text
 _TEXTS = 20_000  # rows from which topics are learned
@@ -225,14 +225,14 @@ class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> _Reader:
         self.day_first_ = [is_day_first(X[column]) for column in X] if self.kind == DATE else []
-        self.decimals_ = [decimal_sign(X[column]) for column in X] if self.kind == NUMBER else []
+        self.formats_ = [column_format(X[column]) for column in X] if self.kind == NUMBER else []
         return self
 
     def transform(self, X: Any) -> Any:
         if self.kind == TEXT:
             return texts_of(X)
         if self.kind == NUMBER:
-            return number_matrix(X, getattr(self, "decimals_", None))  # models saved by version 0.1 have none
+            return number_matrix(X, getattr(self, "formats_", None))  # models saved by version 0.1 have none
         if self.kind == DATE:
             return np.column_stack([date_parts(X[column], first) for column, first in zip(X, self.day_first_, strict=True)])
         return np.column_stack([words_of(X[column]) for column in X])

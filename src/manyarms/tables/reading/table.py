@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pandas as pd
 from ... import checks
 from ...errors import ManyarmsWarning
 from ...sklearn.automl.column_kinds import TEXT, dtype_kind
-from ...sklearn.automl.number_formats import mark_thousands, written_numbers
+from ...sklearn.automl.number_formats import mark_thousands, number_format, written_numbers
 from ...sklearn.automl.wording import counted, listed, shown_number
 from ..fields import check_fields
 from ..names import Notify, unique_names, without_row_numbers
@@ -209,11 +210,12 @@ class TextFile:
             distinct = frame[name].dropna().unique()
             marked = {text: mark_thousands(text) for text in map(str, distinct)}
             changed = next((text for text, other in marked.items() if text != other), None)
-            read = written_numbers(marked, ",")
+            format = replace(number_format(marked), decimal=",")
+            read = written_numbers(marked, format)
             if name in self._text or changed is None or np.isnan(read).mean() > _NOT_NUMBERS:
                 continue
             frame[name] = frame[name].map(marked)
-            examples.append(f"{name!r} ({changed!r}, read as {shown_number(written_numbers([changed], ',')[0])})")
+            examples.append(f"{name!r} ({changed!r}, read as {shown_number(written_numbers([changed], format)[0])})")
         if examples:
             self._notify(f"Points separate thousands in these columns: {listed(examples, quoted=False)}.")
         return frame
