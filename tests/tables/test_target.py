@@ -61,6 +61,14 @@ def test_a_target_of_numbers_with_a_few_words_is_one_of_numbers():
     assert target_of(codes)[1].tolist() == codes
 
 
+def test_classes_are_text_without_spaces_around_it_and_a_note_tells_which_differ_by_case():
+    notes = []
+    assert target_of(["high", " high ", "low\t", "low"] * 5, notes.append)[1].tolist() == ["high", "high", "low", "low"] * 5
+    assert notes == []
+    assert target_of(["high", "High ", "low", "low"] * 5, notes.append)[1].nunique() == 3
+    assert notes == ["Target y: these classes differ only by case, and are kept apart: 'high', 'High'."]
+
+
 def test_thousands_of_a_target_are_read_with_a_note():
     notes, prices = [], [*range(800_001, 800_041), 1_262_905]
     assert target_of([f"€ {price:,}".replace(",", ".") for price in prices], notes.append)[1].tolist() == prices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,22 @@ def with_target(frame: pd.DataFrame, target: str, notify: Notify) -> tuple[pd.Da
         raise TargetError(
             f"The table has no columns besides the target {target!r}, so there is nothing to predict from.", target
         )
-    return rest, _plain(values).reset_index(drop=True)
+    values = _plain(values)
+    if dtype_kind(values.dtype) == TEXT and (alike := _differing_by_case(values.unique())):
+        notify(f"Target {target}: these classes differ only by case, and are kept apart: {listed(alike)}.")
+    return rest, values.reset_index(drop=True)
+
+
+def _differing_by_case(classes: Iterable[str]) -> list[str]:
+    """The classes that are equal to another one if case is ignored.
+
+    >>> _differing_by_case(["high", "low", "High"])
+    ['high', 'High']
+    """
+    known: dict[str, list[str]] = {}
+    for name in classes:
+        known.setdefault(name.casefold(), []).append(name)
+    return [name for names in known.values() if len(names) > 1 for name in names]
 
 
 def _numbers(values: pd.Series[Any], notify: Notify) -> pd.Series[Any]:
@@ -75,7 +91,8 @@ def _note_thousands(name: str, texts: pd.Series[Any], read: np.ndarray[Any, Any]
 
 
 def _plain(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Whole numbers as integers, even if missing values made them floats; anything but numbers and flags as text."""
+    """Whole numbers as integers, even if missing values made them floats; anything but numbers and flags as text without the
+    spaces around it."""
     if values.dtype == object:  # flags, if those that are missing made them objects
         values = values.infer_objects()
     kind = dtype_kind(values.dtype)
@@ -84,7 +101,7 @@ def _plain(values: pd.Series[Any]) -> pd.Series[Any]:
         return values.astype("int64" if whole else "float64")
     if kind == FLAG:
         return values.astype(bool)
-    return pd.Series(words_of(values), index=values.index, name=values.name, dtype=object)
+    return pd.Series(words_of(values), index=values.index, name=values.name, dtype=object).str.strip()
 
 
 def check_target(target: pd.Series[Any], task: str) -> None:
