@@ -19,8 +19,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from waiting import wait_until
 
 import manyarms as ma
+from manyarms.journal import Event
 from manyarms.sklearn import AutoClassifier, AutoRegressor
 from manyarms.sklearn.automl import auto_study, plan
+from manyarms.sklearn.automl.auto_study import training_time
 from manyarms.sklearn.automl.settings import Data
 from manyarms.sklearn.automl.targets import class_target
 from manyarms.sklearn.training.prepared_folds import Preparations
@@ -252,6 +254,14 @@ def test_other_data_in_the_same_storage_is_refused(tmp_path):
     assert quick(storage=storage).fit(X, y).score(X, y) > 0.9
 
 
+def test_the_time_of_earlier_runs_does_not_depend_on_their_number_of_workers():
+    def pull(ended, seconds):
+        return Event("told", 0, 0, 1, 0.5, seconds, {"ended": ended})
+
+    assert training_time([]) == 0 and training_time([Event("asked", 0, 0, 1)]) == 0
+    assert training_time([pull(110.0, 10.0), pull(111.0, 10.0), pull(120.0, 9.0), pull(205.0, 5.0)]) == 25
+
+
 def test_a_search_with_a_function_as_scorer_is_resumed_by_another_process(tmp_path):
     def scorer():  # a new object each time, as in another process
         def share_of_correct(model, X, y):
@@ -363,6 +373,18 @@ def test_pulls_are_begun_only_while_there_is_time(monkeypatch):
         search.run()
         assert search.study.counts.pulls == 9
         assert search.left() == 1_000.0
+
+
+def test_pulls_that_ran_at_the_same_time_leave_time_for_others(monkeypatch):
+    X, y = IRIS
+    clock = Hands(monkeypatch, 1_000.0)
+    settings = quick(budget=None, time_budget=10_000.0)._settings()
+    data = Data(X.set_axis(range(4), axis=1), class_target(y), None)
+    with closing(auto_study.AutoStudy(data, ["number"] * 4, settings, clock)) as search:
+        for pull in [search.study.ask(), search.study.ask()]:  # as by two workers
+            search.study.tell(pull, 0.5, seconds=5_000.0)
+        search.run()
+        assert search.study.counts.pulls > 2
 
 
 def test_a_pull_that_can_not_end_in_time_is_abandoned_between_its_folds(monkeypatch):

@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from ...checkpoints import Checkpoints
 from ...core import Outcome
 from ...errors import ManyarmsError, NoResult, StudyMismatch
-from ...journal import open_journal
+from ...journal import Event, open_journal
 from ...runners import ProcessRunner
 from ...strategies import AdaptiveMutantUCB, Cascade, ExtremeUCB
 from ...study.fingerprint import fingerprint, without_addresses
@@ -215,11 +215,11 @@ class AutoStudy:
         return self.settings.workers > 1 or (self.settings.seconds is not None and needs_process(size, self.settings.seconds))
 
     def run(self) -> None:
-        """Search until the time or the steps are spent. Both are totals over all runs."""
+        """Search until the time or the steps are spent. Both are totals over all runs, with any number of workers."""
         settings, study, timeout, runner = self.settings, self.study, None, None
         if settings.seconds is not None:
             reserve = _RESERVE if settings.ensemble or self.plan.folds == 1 else _RESERVE / 2
-            timeout = (1 - reserve) * settings.seconds - self._elapsed() - study.counts.seconds / settings.workers
+            timeout = (1 - reserve) * settings.seconds - self._elapsed() - training_time(study.journal.events())
             if timeout <= 0:
                 return
             self._until = self._latest = self._clock() + timeout
@@ -319,6 +319,16 @@ class AutoStudy:
     def results(self) -> dict[int, ArmResult]:
         """The result of each arm in the journal, after the search."""
         return {result.arm: result for result in arm_results(self.study.journal.events())}
+
+
+def training_time(events: Iterable[Event]) -> float:
+    """The seconds during which at least one pull was running, however many ran at the same time."""
+    ends = [(event.data["ended"], event.seconds or 0.0) for event in events if "ended" in event.data]
+    total, until = 0.0, -np.inf
+    for begin, end in sorted((ended - seconds, ended) for ended, seconds in ends):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
 
 
 def _output_score(output: Any, rows: Any, scorer: Any, target: Target) -> float | None:
