@@ -20,6 +20,7 @@ from commands import refused
 from waiting import PATIENCE, wait_until
 
 import manyarms as ma
+from manyarms.cli.fit import _show
 from manyarms.tables import load_model
 from manyarms.tables.report import importance
 
@@ -83,6 +84,22 @@ def test_a_fit_prints_what_it_found_and_writes_everything(fit, manyarms):
     for command in ("status", "arms", "best", "verify"):
         assert manyarms(command, "things-model/study.db").code == 0
     assert manyarms("best", "things-model/study.db", "--json").data["config"]["algorithm"] in ("linear", "tree")
+
+
+def test_the_members_of_an_ensemble_are_shown_even_if_their_scores_are_low(capsys):
+    weights = np.zeros(14)
+    weights[[0, 12]] = 0.7, 0.3
+    columns = {"rank": range(1, 15), "family": "tree", "score": 0.5, "std": 0.1, "steps": 1, "max_steps": 1, "seconds": 0.1}
+    members = [SimpleNamespace(family="tree")] * 2
+    model = SimpleNamespace(n_folds_=5, members_=members, baseline_score_=0.0, ensemble_score_=0.6)
+    board = pd.DataFrame(columns | {"weight": weights})
+    snippet = MagicMock()
+    snippet.name = "snippet.py"
+    snippet.read_text.return_value = ""
+    _show(SimpleNamespace(leaderboard=board, model=model, scoring="r2", score=None, evaluation=None), [snippet, snippet])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert [line.split()[0] for line in lines[2:13]] == [*map(str, range(1, 11)), "13"]
+    assert lines[2].endswith("70%") and lines[12].endswith("30%") and lines[13] == "3 more in leaderboard.csv"
 
 
 def test_the_snippet_runs(fit):

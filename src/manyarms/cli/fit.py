@@ -193,12 +193,15 @@ def _shortened(label: object) -> str:
 
 
 def _show(fitted: TableFit, written: list[Path]) -> None:
-    """Print the best models, their scores and what was written."""
+    """Print the best models and the members of the ensemble, their scores and what was written."""
+    import numpy as np
+
     board, model, scoring = fitted.leaderboard, fitted.model, fitted.scoring
     print()
-    print_table([_line(row, model.n_folds_ > 1) for _, row in board.head(_MODELS).iterrows()])
-    if len(board) > _MODELS:
-        print(f"{len(board) - _MODELS:,} more in leaderboard.csv")
+    shown = board[(np.arange(len(board)) < _MODELS) | (board["weight"] > 0)]  # an ensemble has at most 25 members
+    print_table([_line(row, model.n_folds_ > 1) for _, row in shown.iterrows()])
+    if len(board) > len(shown):
+        print(f"{len(board) - len(shown):,} more in leaderboard.csv")
     source, baseline = _source(model.members_), model.baseline_score_
     kind = "Cross-validated" if model.n_folds_ > 1 else "Validation"
     print(f"\n{kind} {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {baseline:.4f})")
