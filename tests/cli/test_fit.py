@@ -102,6 +102,21 @@ def test_the_members_of_an_ensemble_are_shown_even_if_their_scores_are_low(capsy
     assert lines[2].endswith("70%") and lines[12].endswith("30%") and lines[13] == "3 more in leaderboard.csv"
 
 
+@pytest.mark.parametrize(
+    ("pooled", "words"), [(0.6, "one model, tree, on the rows of all folds together"), (0.5, "one model, tree")]
+)
+def test_the_score_of_a_single_model_says_how_it_differs_from_the_leaderboard(capsys, pooled, words):
+    columns = {"rank": 1, "family": "tree", "score": 0.5, "std": 0.1, "steps": 1, "max_steps": 1, "seconds": 0.1, "weight": 1.0}
+    members = [SimpleNamespace(family="tree")]
+    model = SimpleNamespace(n_folds_=5, members_=members, baseline_score_=0.0, ensemble_score_=pooled)
+    snippet = MagicMock()
+    snippet.name = "snippet.py"
+    snippet.read_text.return_value = ""
+    board = pd.DataFrame([columns])
+    _show(SimpleNamespace(leaderboard=board, model=model, scoring="r2", score=None, evaluation=None), [snippet, snippet])
+    assert f"Cross-validated r2: {pooled:.4f} ({words}; baseline 0.0000)" in capsys.readouterr().out
+
+
 def test_the_snippet_runs(fit):
     fit()
     answer = subprocess.run([sys.executable, "things-model/snippet.py"], capture_output=True, text=True, check=False)

@@ -203,6 +203,9 @@ def _show(fitted: TableFit, written: list[Path]) -> None:
     if len(board) > len(shown):
         print(f"{len(board) - len(shown):,} more in leaderboard.csv")
     source, baseline = _source(model.members_), model.baseline_score_
+    mean = float(board["score"][board["weight"] > 0].iloc[0])
+    if source.startswith("one model") and round(model.ensemble_score_, 4) != round(mean, 4):
+        source += ", on the rows of all folds together"  # the leaderboard has the mean over the folds
     kind = "Cross-validated" if model.n_folds_ > 1 else "Validation"
     print(f"\n{kind} {scoring}: {model.ensemble_score_:.4f} ({source}; baseline {baseline:.4f})")
     if fitted.score is not None and fitted.evaluation is not None:
