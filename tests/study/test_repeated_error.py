@@ -116,7 +116,7 @@ def test_other_failures_do_not_stop_a_search(function):
 
 
 def test_pulls_that_take_too_long_do_not_stop_a_search():
-    message, study = search(typo, runner=ma.SimulatedRunner(1, seconds=lambda pull: 2.0, pull_timeout=1))
+    message, study = search(typo, runner=ma.SimulatedRunner(1, seconds=lambda pull: 200.0, pull_timeout=100))
     assert study.counts.failures == 120 and "took longer" in message
 
 

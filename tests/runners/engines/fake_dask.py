@@ -10,7 +10,7 @@ from manyarms.core import Outcome
 class FakeClient:
     """Answers like a `distributed.Client` of a cluster with this number of workers, each with one thread."""
 
-    status = "running"
+    status, asynchronous = "running", False
 
     def __init__(self, workers):
         self._addresses = [f"tcp://10.0.0.1:{number}" for number in range(workers)]
