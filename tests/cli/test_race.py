@@ -181,6 +181,7 @@ def test_a_corrupt_file_is_refused(place, manyarms, arguments):
         (("--seeds", 0), 2, "--seeds must be at least 1, got 0"),
         (("--budget", 0), 2, "--budget must be at least 1, got 0"),
         (("--workers", 0), 2, "--workers must be at least 1, got 0"),
+        (("--markdown", "no/such/tables.md"), 2, "--markdown must be a file in an existing directory, got 'no/such/tables.md'"),
         (("--patience", 0), 2, "--patience must be above 0, got 0"),
         (("--problems", "fast curves", "--peers", "none", "--strategies", "none"), 2, "Nothing to run"),
     ],

@@ -85,6 +85,8 @@ def _race(options: argparse.Namespace) -> int:
         raise ImportError('manyarms race needs more packages: pip install "manyarms[race]"')
     if options.list:
         return _list()
+    if options.markdown is not None and not Path(options.markdown).parent.is_dir():  # found before a race of many hours
+        raise ValueError(f"--markdown must be a file in an existing directory, got {options.markdown!r}")
     return _report(options) if options.report else _run(options)
 
 
