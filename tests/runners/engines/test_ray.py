@@ -76,6 +76,39 @@ def test_no_process_is_left_when_a_search_ends(tmp_path):
     assert wait_until(lambda: not any(psutil.pid_exists(pid) for pid in pids))
 
 
+TWO_SEARCHES = """
+import sys
+from pathlib import Path
+import manyarms as ma
+from tests.support.waiting import wait_until
+
+own = Path(sys.argv[1])
+
+def train(pull):
+    Path(f"{own}-began").touch()
+    assert wait_until(Path(f"{own}-go").exists)
+    return pull["x"]
+
+ma.tune(train, ma.Space(x=ma.Float(0, 1)), budget=4, workers=1, runner="ray", seed=0, progress=False)
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_search_outlives_another_one_on_this_machine_that_started_a_cluster_for_itself(tmp_path):
+    searches = []
+    try:
+        for name in ("first", "second"):
+            searches.append(subprocess.Popen([sys.executable, "-c", TWO_SEARCHES, str(tmp_path / name)]))
+            assert wait_until(Path(f"{tmp_path}/{name}-began").exists)
+        for name, running in zip(("first", "second"), searches, strict=True):
+            Path(f"{tmp_path}/{name}-go").touch()
+            assert running.wait(100) == 0
+    finally:
+        for running in searches:
+            running.kill()
+            running.wait()
+
+
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_search_that_waits_for_a_worker_says_so(monkeypatch, caplog):
     monkeypatch.setattr(engine, "_PATIENCE", 0.5)

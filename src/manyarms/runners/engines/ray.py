@@ -185,17 +185,19 @@ class RayRunner:
         self._own = True
 
     def _connect_here(self) -> None:
-        """Connect to the cluster that this machine belongs to, or start one."""
+        """Connect to the cluster that this machine belongs to, or start one.
+
+        The address "auto" would also find the cluster that another search has started for itself, and that ends with it.
+        """
+        cpus = None if self._limit is None else math.ceil(self._limit * self._cpus)
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         try:
-            ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
-        except ConnectionError:
-            ray.init(
-                address="local",
-                num_cpus=None if self._limit is None else math.ceil(self._limit * self._cpus),
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            try:
+                ray.init(num_cpus=cpus, include_dashboard=False, **quiet)
+            except ValueError:  # a cluster, whose resources are given
+                ray.init(**quiet)
+        except ConnectionError:  # it has ended, but its address is still stored
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
 
     def _disconnect(self) -> None:
         if self._own:
