@@ -74,9 +74,9 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], n
 
 
 def panels(
-    n_panels: int = 1, width: float = 4.2, height: float = 3.4, ratios: Sequence[float] | None = None
+    n_panels: int = 1, width: float = 4.2, height: float = 3.4, ratios: Sequence[float] | None = None, rows: int = 1
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side. `width` is their mean width, `ratios` are their relative widths."""
+    """A figure with panels side by side, in rows. `width` is their mean width, `ratios` are their relative widths."""
     try:
         import matplotlib
     except ModuleNotFoundError:
@@ -86,9 +86,10 @@ def panels(
 
     pyplot.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
     pyplot.rcParams.update({"axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False, "lines.markersize": 4})
-    size = (width * n_panels, height)
-    figure, axes = pyplot.subplots(1, n_panels, figsize=size, squeeze=False, layout="constrained", width_ratios=ratios)
-    return figure, list(axes[0])
+    shape = rows, n_panels // rows
+    size = (width * shape[1], height * rows)
+    figure, axes = pyplot.subplots(*shape, figsize=size, squeeze=False, layout="constrained", width_ratios=ratios)
+    return figure, list(axes.flat)
 
 
 def save(figure: Figure, name: str, folder: Path = PLOTS) -> None:
