@@ -97,6 +97,12 @@ def test_decimal_commas_are_read_with_a_note(read):
     assert "decimal comma" in notes[0]
 
 
+def test_commas_before_three_digits_are_decimal_commas_beside_whole_numbers(read):
+    frame, notes = read("item;weight\n1;1,250\n2;3,500\n")
+    assert frame["weight"].tolist() == [1.25, 3.5]
+    assert "decimal comma" in notes[0]
+
+
 @pytest.mark.parametrize("sign", ["", "€ "])
 def test_with_decimal_commas_points_separate_thousands(read, sign):
     frame, notes = read(f"size;price;day\n3,45;{sign}815.498;12.05.2024\n4,00;{sign}12.000;13.05.2024\n5;{sign}7;14.05.2024\n")

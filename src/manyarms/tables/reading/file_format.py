@@ -243,10 +243,10 @@ def _decimal(lines: list[str], delimiter: str) -> str:
     if delimiter == ",":
         return "."
     fields = [field.strip() for record in records(lines, delimiter)[1:] for field in record]
-    fields = [field for field in fields if _THOUSANDS.fullmatch(field) is None] or fields  # those that show the sign
-    commas = sum(_DECIMAL_COMMA.fullmatch(field) is not None for field in fields)
-    points = sum(_DECIMAL_POINT.fullmatch(field) is not None for field in fields)
-    return "," if commas > points else "."
+    decimals = [field for field in fields if _DECIMAL_COMMA.fullmatch(field) or _DECIMAL_POINT.fullmatch(field)]
+    shown = [field for field in decimals if _THOUSANDS.fullmatch(field) is None] or decimals  # those that show the sign
+    commas = sum("," in field for field in shown)
+    return "," if commas > len(shown) - commas else "."
 
 
 def doubtful_point(found: list[list[str]]) -> str | None:
