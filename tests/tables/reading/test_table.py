@@ -111,6 +111,19 @@ def test_with_decimal_commas_points_separate_thousands(read, sign):
     assert notes[1:] == [f"Points separate thousands in these columns: 'price' ('{sign}815.498', read as 815,498)."]
 
 
+def test_points_separate_thousands_in_a_single_row_too(read):
+    assert numbers(read("size;price\n3,45;815.498\n")[0]["price"]).tolist() == [815498]
+
+
+def test_points_are_not_marked_as_thousands_in_columns_that_would_not_be_numbers(read):
+    places = [f"{46 + number / 1000:.10g}" for number in range(1, 200)]  # 46.001, ..., 46.01: not thousands
+    codes = [f"{number}.100" if number % 15 else f"x{number}" for number in range(1, 200)]  # 7% are words
+    rows = [f"4,5;{place};{code}" for place, code in zip(places, codes, strict=True)]
+    frame, notes = read("\n".join(["size;place;code", *rows]))
+    assert frame["place"].tolist() == places and frame["code"].tolist() == codes
+    assert len(notes) == 1
+
+
 def test_points_that_may_separate_thousands_are_decimal_points_with_a_note(read):
     frame, notes = read("size;price\n3;815.498\n4;712.300\n")
     assert frame["price"].tolist() == [815.498, 712.3]

@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import pandas as pd
 from ... import checks
 from ...errors import ManyarmsWarning
 from ...sklearn.automl.column_kinds import TEXT, dtype_kind
-from ...sklearn.automl.number_formats import mark_thousands, number_format, written_numbers
+from ...sklearn.automl.number_formats import are_consistent, mark_thousands, number_format, written_numbers
 from ...sklearn.automl.wording import counted, listed, shown_number
 from ..fields import check_fields
 from ..names import Notify, unique_names, without_row_numbers
@@ -35,7 +34,7 @@ _GROWTH = 8  # bytes in memory per byte of text, at most
 _CELLS = 2_000_000  # in these rows, at most
 _WIDE = 1_000  # columns; pandas makes an array for each, and taking rows of so many arrays takes a second
 _CHUNK = 50_000  # rows in memory while a sample is drawn
-_NOT_NUMBERS = 0.1  # share of the distinct values of a column of numbers that may be something else
+_NOT_NUMBERS = 0.05  # share of the distinct values of a column of numbers that may be something else, as in `kind_of_column`
 _RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
@@ -204,18 +203,21 @@ class TextFile:
         return without_row_numbers(self._with_thousands(frame), self._notify)
 
     def _with_thousands(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """With decimal commas, points separate thousands. Mark that in columns of text, because 815.498 does not show it."""
+        """With decimal commas, points separate thousands. Mark that in text that is numbers: 815.498 does not show it."""
         examples = []
         for name in frame.columns[frame.dtypes.map(dtype_kind) == TEXT] if self._format.decimal == "," else ():
-            distinct = frame[name].dropna().unique()
-            marked = {text: mark_thousands(text) for text in map(str, distinct)}
+            if name in self._text:
+                continue
+            marked = {text: mark_thousands(text) for text in map(str, frame[name].dropna().unique())}
             changed = next((text for text, other in marked.items() if text != other), None)
-            format = replace(number_format(marked), decimal=",")
-            read = written_numbers(marked, format)
-            if name in self._text or changed is None or np.isnan(read).mean() > _NOT_NUMBERS:
+            if changed is None or not are_consistent(marked.values()):
+                continue
+            format = number_format(marked.values())
+            if np.isnan(written_numbers(marked.values(), format)).mean() > _NOT_NUMBERS:
                 continue
             frame[name] = frame[name].map(marked)
-            examples.append(f"{name!r} ({changed!r}, read as {shown_number(written_numbers([changed], format)[0])})")
+            value = written_numbers([marked[changed]], format)[0]
+            examples.append(f"{name!r} ({changed!r}, read as {shown_number(value)})")
         if examples:
             self._notify(f"Points separate thousands in these columns: {listed(examples, quoted=False)}.")
         return frame
