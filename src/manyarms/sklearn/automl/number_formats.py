@@ -139,8 +139,9 @@ def number_format(texts: Iterable[str]) -> NumberFormat:
 
 def _common_unit(texts: Sequence[str]) -> str:
     """The unit of measurement after nearly all numbers; "" if there is none."""
-    found = (_MEASURED.fullmatch(text.strip()) for text in texts if len(text) <= _LONGEST and parse_number(text) is None)
-    unit, times = next(iter(Counter(match["unit"] for match in found if match).most_common(1)), ("", 0))
+    found = (_MEASURED.fullmatch(text.strip()) for text in texts if len(text) <= _LONGEST)
+    units = Counter(match["unit"] for match in found if match and parse_number(match.string) is None)
+    unit, times = next(iter(units.most_common(1)), ("", 0))
     return unit if times >= _NEARLY_ALL * len(texts) else ""
 
 
