@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from manyarms.sklearn.automl import prepare
-from manyarms.sklearn.automl.conversions import date_parts, texts_of, words_of
+from manyarms.sklearn.automl.conversions import column_formats, date_parts, texts_of, words_of
 from manyarms.sklearn.automl.prepare import Prepare
 
 RNG = np.random.default_rng(0)
@@ -72,6 +72,12 @@ def test_a_table_without_useful_columns_is_refused():
         Prepare().fit(TABLE[["empty", "constant", "row"]])
     with pytest.raises(ValueError, match="X must have the 9 columns it was fitted with, got 2"):
         Prepare().fit(TABLE, Y).transform(TABLE.iloc[:, :2])
+
+
+def test_numbers_are_read_in_all_folds_as_in_the_whole_column():
+    table = pd.DataFrame({"price": ["12,5", "13,75", "1.815,5"]})
+    prepare = Prepare(kinds=["number"], fill=False, formats=column_formats(table, [0]))
+    assert prepare.fit(table.iloc[:2]).transform(table).tolist() == [[12.5], [13.75], [1815.5]]
 
 
 def test_it_is_cloned_and_seeded_like_any_transformer():

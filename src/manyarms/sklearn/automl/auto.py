@@ -75,6 +75,7 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         pulls_: A row for each slice of training, in order.
         interrupted_: Whether Ctrl-C ended the search.
         columns_: The kind of each column.
+        formats_: How numbers are written in columns of text, by position.
         excluded_: The columns that were excluded as leaks, each with the reason.
         notes_: Notes on anything unusual about the model.
         feature_importances_: The importances of the columns, which sum to 1: how much the error increases when a column is
@@ -136,10 +137,11 @@ class Auto(BaseEstimator):  # type: ignore[misc]
         with closing(AutoStudy(Data(table, target, sample_weight), kinds, settings)) as search:
             search.run()
             self.interrupted_, self.n_folds_ = search.study.interrupted, search.plan.folds
+            self.formats_ = search.columns.formats
             final = FinalModel(search)
             self.leaderboard_, self.pulls_ = leaderboard(search, final), pulls_frame(search)
             self.notes_ = leak_notes(self.excluded_)
-            self.notes_ += [] if self._is_sparse else number_notes(table, kinds, list(map(str, names)))
+            self.notes_ += [] if self._is_sparse else number_notes(table, search.columns, list(map(str, names)))
             self.notes_ += notes_on(search, final, list(map(str, names)))
         for note in self.notes_:
             warnings.warn(note, ManyarmsWarning, stacklevel=3)

@@ -29,8 +29,9 @@ from ..training.results import ArmResult, arm_results
 from ..training.time_limit import Clock, Deadline, TimeLimit
 from ..training.training import Training, is_builtin
 from .candidates import BOOSTING_FACTOR, make_candidates
+from .column_kinds import NUMBER
 from .constant import Baseline, constant_baseline, constant_member
-from .conversions import words_of
+from .conversions import column_formats, words_of
 from .ensemble import Member, class_scores
 from .folds import count_folds, given_folds, make_folds
 from .plan import Columns, Plan, Size, needs_process, plan_of, retrain_seconds, width
@@ -76,7 +77,9 @@ class AutoStudy:
         self._latest, self._best = np.inf, (-np.inf, 0.0)  # end of the search at the latest; reward and time of the best pull
         self.all_data, self.target, self.settings = data, data.target, settings
         sparse = data.sparse_columns
-        self.columns = Columns(list(kinds), stored_per_row(data.table) if sparse else width(kinds), sparse)
+        numeric = [] if sparse else [place for place, kind in enumerate(kinds) if kind == NUMBER]
+        formats = column_formats(data.table, numeric)
+        self.columns = Columns(list(kinds), stored_per_row(data.table) if sparse else width(kinds), sparse, formats)
         self.scorer = scorer_of(settings.scoring, data.target)
         self._constant_score = checked_constant_score(self.scorer, data.target)
         numbered = isinstance(settings.cv, (str, int, np.integer))

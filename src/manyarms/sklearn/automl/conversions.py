@@ -59,6 +59,11 @@ def column_format(values: pd.Series) -> NumberFormat:
     return number_format(value for value in factorized(values)[1] if isinstance(value, str))
 
 
+def column_formats(table: pd.DataFrame, places: Sequence[int]) -> dict[int, NumberFormat]:
+    """How numbers are written in those of these columns that are text, by position."""
+    return {place: column_format(table.iloc[:, place]) for place in places if not is_plain(table.dtypes.iloc[place])}
+
+
 def number_matrix(table: pd.DataFrame, formats: Sequence[NumberFormat] | None = None) -> NDArray[np.float64]:
     """All columns as finite numbers, as in `numbers`; NumPy columns all at once, because a wide table has thousands."""
     if not all(is_plain(dtype) for dtype in set(table.dtypes)):

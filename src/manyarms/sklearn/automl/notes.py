@@ -14,7 +14,8 @@ from .conversions import numbers
 from .ensemble import Member
 from .family_choice import dense_only
 from .final_model import FinalModel
-from .number_formats import unmarked
+from .number_formats import NumberFormat, unmarked
+from .plan import Columns
 from .wording import listed, shown_number
 
 
@@ -69,18 +70,20 @@ def leak_notes(excluded: Mapping[Any, str]) -> list[str]:
     ]
 
 
-def number_notes(table: pd.DataFrame, kinds: Sequence[str], columns: Sequence[str]) -> list[str]:
+def number_notes(table: pd.DataFrame, known: Columns, columns: Sequence[str]) -> list[str]:
     """A note on columns of text that are converted to numbers, such as "$1,747"."""
-    written = [place for place, kind in enumerate(kinds) if kind == NUMBER and are_written_numbers(table.iloc[:, place])]
+    written = [place for place, kind in enumerate(known.kinds) if kind == NUMBER and are_written_numbers(table.iloc[:, place])]
     if not written:
         return []
-    examples = [f"{columns[place]!r} (such as {_example(table.iloc[:, place].dropna())})" for place in written]
+    examples = [
+        f"{columns[place]!r} (such as {_example(table.iloc[:, place].dropna(), known.formats[place])})" for place in written
+    ]
     return [f"Columns of formatted numbers were converted to numbers: {listed(examples, quoted=False)}."]
 
 
-def _example(values: pd.Series) -> str:
+def _example(values: pd.Series, format: NumberFormat) -> str:
     """The first value, and the number it was converted to."""
-    return f"{unmarked(str(values.iloc[0]))!r}, read as {shown_number(numbers(values)[0])}"
+    return f"{unmarked(str(values.iloc[0]))!r}, read as {shown_number(numbers(values.head(1), format)[0])}"
 
 
 def _fallback_note(search: AutoStudy, member: Member) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .column_kinds import CATEGORY, DATE, FEW, MANY, NOTHING, NUMBER, TEXT, topics_per_text
+from .number_formats import NumberFormat
 
 _WIDTHS = {
     NUMBER: 1,
@@ -57,16 +58,18 @@ class Columns:
         kinds: What each column holds.
         width: Approximate number of columns after preparation; for a sparse table, the stored values per row.
         sparse: Number of columns of a sparse table; 0 if the table is dense.
+        formats: How numbers are written in columns of text, by position.
     """
 
     kinds: Sequence[str]
     width: int
     sparse: int = 0
+    formats: Mapping[int, NumberFormat] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of a pipeline that prepares them. A sparse table has only numbers."""
-        return {} if self.sparse else {"prepare__kinds": list(self.kinds)}
+        return {} if self.sparse else {"prepare__kinds": list(self.kinds), "prepare__formats": dict(self.formats)}
 
 
 @dataclass(frozen=True, slots=True)

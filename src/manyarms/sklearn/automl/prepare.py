@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .column_kinds import CATEGORY, DATE, MANY, NOTHING, NUMBER, TEXT, as_table, check_useful, kinds_of, topics_per_text
 from .conversions import HUGE, column_format, date_parts, is_day_first, number_matrix, texts_of, words_of
+from .number_formats import NumberFormat
 
 _TERMS = 5_000  # size of the vocabulary of a text
 _TEXTS = 20_000  # rows from which topics are learned
@@ -42,6 +43,8 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         scale: None, "standard", or "quantile" (to a normal distribution).
         fill: Whether to impute missing numbers by the median and add a column that marks them; else they stay NaN.
         kinds: What each column holds, as returned by `kinds_of`. By default the columns are inspected.
+        formats: How numbers are written in columns of text, as returned by `column_formats`. By default the columns are
+            inspected.
         categories: "encode" (one-hot or target encoded), or "native": a frame with categorical columns, for models that
             support them.
         target_type: "continuous", "binary" or "multiclass". With "auto", floats are numbers and anything else is a class.
@@ -66,9 +69,10 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         target_type: str = "auto",
         random_state: int | None = None,
         categories: str = "encode",
+        formats: Mapping[int, NumberFormat] | None = None,
     ) -> None:
         self.scale, self.fill, self.kinds, self.target_type = scale, fill, kinds, target_type
-        self.random_state, self.categories = random_state, categories
+        self.random_state, self.categories, self.formats = random_state, categories, formats
 
     def fit(self, X: Any, y: Any = None) -> Prepare:
         """Learn from a table."""
@@ -151,7 +155,8 @@ class Prepare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _numeric(self, columns: dict[str, list[int]], rows: int) -> list[tuple[str, Pipeline, list[int]]]:
         """Numbers and dates, imputed and scaled."""
-        reading = {NUMBER: _Reader(NUMBER), DATE: _Reader(DATE)}
+        known = self.formats or {}
+        reading = {NUMBER: _Reader(NUMBER, [known.get(place) for place in columns[NUMBER]]), DATE: _Reader(DATE)}
         after: list[Any] = [SimpleImputer(strategy="median", add_indicator=True)] if self.fill else []
         if self.scale == "standard":
             after.append(StandardScaler())
@@ -218,14 +223,19 @@ def _finite(rows: Any) -> NDArray[np.float64]:
 
 
 class _Reader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Converts columns to numbers, parts of dates, categories or text."""
+    """Converts columns to numbers, parts of dates, categories or text.
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    Args:
+        kind: The kind of the columns.
+        formats: How the numbers of each column are written; None for columns that are inspected.
+    """
+
+    def __init__(self, kind: str, formats: Sequence[NumberFormat | None] = ()) -> None:
+        self.kind, self.formats = kind, formats
 
     def fit(self, X: Any, y: Any = None) -> _Reader:
         self.day_first_ = [is_day_first(X[column]) for column in X] if self.kind == DATE else []
-        self.formats_ = [column_format(X[column]) for column in X] if self.kind == NUMBER else []
+        self.formats_ = [known or column_format(X[column]) for column, known in zip(X, self.formats, strict=False)]
         return self
 
     def transform(self, X: Any) -> Any:
