@@ -74,6 +74,16 @@ def test_durations_are_read_from_text_as_in_training(tmp_path):
     assert notes == ["The column 'wait' must hold durations. These values are treated as missing: 'soon', '7'."]
 
 
+def test_notes_on_missing_values_read_numbers_as_in_training(tmp_path):
+    numbers = range(100, 160)
+    table = pd.DataFrame({"price": [f"{n},5" for n in numbers] + ["1.815,5"] * 4, "y": [n > 130 for n in numbers] + [True] * 4})
+    with pytest.warns(ma.ManyarmsWarning, match="'100,5', read as 100.5"):
+        fit_table(table, "y", budget=1, families=["tree"], holdout=0, notify=lambda note: None).save(tmp_path)
+    model, notes = load_model(tmp_path, notify=pytest.fail), []
+    model.predict(pd.DataFrame({"price": ["12,5", "soon"]}), notes.append)
+    assert notes == ["The column 'price' must hold numbers. These values are treated as missing: 'soon'."]
+
+
 def test_columns_that_are_missing_are_named(directory):
     model = load_model(directory)
     with pytest.raises(ValueError, match="is missing a column that the model needs: 'code'. Did you mean 'Code'"):

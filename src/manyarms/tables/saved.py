@@ -130,9 +130,10 @@ class SavedModel:
         unused = [name for name, kind in learned if kind == NOTHING and name not in frame.columns]
         frame = frame.assign(**dict.fromkeys(unused))  # they hold nothing to learn from, so they may be missing
         rows = conformed(frame.drop(columns=self.facts.target, errors="ignore"), self.facts.columns, notify)
-        for name, kind in learned:
+        formats = getattr(self.estimator, "formats_", {})  # models saved by version 0.1 have none
+        for place, (name, kind) in enumerate(learned):
             if kind == NUMBER and self.facts.columns[name] == TEXT:  # such as "$1,747"
-                note_missing(rows[name], np.isnan(numbers(rows[name])), kind, notify)
+                note_missing(rows[name], np.isnan(numbers(rows[name], formats.get(place))), kind, notify)
             elif kind == DATE and self.facts.dtypes.get(name, "").startswith("timedelta"):  # text in a CSV file
                 rows[name] = durations(rows[name], notify)
         return rows
