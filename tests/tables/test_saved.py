@@ -13,6 +13,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import manyarms as ma
 from manyarms.html.writing import written_aside
@@ -72,6 +73,13 @@ def test_durations_are_read_from_text_as_in_training(tmp_path):
     assert not notes
     model.predict(pd.DataFrame({"wait": ["1 days 03:00:00", "soon", None, "7"]}), notes.append)
     assert notes == ["The column 'wait' must hold durations. These values are treated as missing: 'soon', '7'."]
+
+
+def test_a_model_of_an_earlier_version_whose_classes_end_with_spaces_is_scored(tmp_path):
+    table = pd.DataFrame({"n": [1, 2, 3, 4], "y": ["no ", "no ", "yes ", "yes "]})
+    facts = replace(FACTS, columns={"n": "number"}, dtypes={"n": "int64"}, classes=["no ", "yes "], python=installed("python"))
+    save_model(tmp_path, DecisionTreeClassifier().fit(table[["n"]], table["y"]), facts)
+    assert load_model(tmp_path, notify=pytest.fail).score(table) == 1
 
 
 def test_notes_on_missing_values_read_numbers_as_in_training(tmp_path):

@@ -122,6 +122,8 @@ class SavedModel:
         name, frame = self.facts.target, self._named(table, notify).copy(deep=False)
         frame[name] = conformed(frame[[name]], {name: self.facts.target_kind}, notify)[name]
         rest, target = with_target(frame, name, notify)
+        spaced = {label.strip(): label for label in self.facts.classes or () if isinstance(label, str)}
+        target = target.map(lambda label: spaced.get(label, label))  # classes of version 0.1 may end with spaces
         return score(self.estimator, self.facts.scoring, self._rows(rest, notify), target)
 
     def _rows(self, table: Any, notify: Notify) -> pd.DataFrame:
