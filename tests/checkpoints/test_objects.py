@@ -13,6 +13,9 @@ import pytest
 from manyarms.checkpoints import MANIFEST, is_sound, objects, state
 from manyarms.checkpoints.objects import PlaceUnreachable, download, entry_files, is_complete, is_remote_sound, upload
 from manyarms.checkpoints.remote import location
+from manyarms.core import Arm, Pull
+from manyarms.runners.running_pull import RunningPull
+from manyarms.runners.timer import Timer
 
 NAME = "arm-0-step-1-00000000"
 
@@ -159,11 +162,31 @@ def test_a_saved_state_is_downloaded_after_a_short_outage_and_counts_as_lost_aft
         assert pauses == [1, 2, 4]
 
 
+def test_the_wait_for_an_unreachable_checkpoint_ends_before_the_pull_does(memory, tmp_path, monkeypatch):
+    import fsspec
+
+    def find(path, **options):
+        raise ConnectionError("the network is down")
+
+    pauses = []
+    upload(staged(tmp_path / "staged"), placed(memory))
+    monkeypatch.setattr(fsspec.filesystem("memory"), "find", find)
+    monkeypatch.setattr(state.time, "sleep", pauses.append)
+    timer = Timer(lambda: sum(pauses), kill_after=20.0)
+    pull = RunningPull(Pull(Arm(0, {}), 1, 2), 0, tmp_path / "new", previous=placed(memory), timer=timer)
+    with pytest.raises(state.DamagedCheckpoint):
+        pull.load()
+    assert pauses == [1, 2, 4, 8]
+
+
 MEASURED = """
 import resource, sys
 from pathlib import Path
 from manyarms.checkpoints.objects import download, is_remote_sound, upload
 from manyarms.checkpoints.remote import location
+from manyarms.core import Arm, Pull
+from manyarms.runners.running_pull import RunningPull
+from manyarms.runners.timer import Timer
 
 place = location("directory", sys.argv[1]) / "study-0123456789abcdef" / "arm-0-step-1-00000000"
 small = location("directory", sys.argv[1]) / "study-0123456789abcdef" / "arm-0-step-1-00000001"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 import pickle
 import sys
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,13 @@ class SavedState:
     Args:
         place: Its checkpoint.
         scratch: Where a remote checkpoint is downloaded to.
+        time_left: Returns the seconds until the pull ends, which is not spent on waiting for an unreachable checkpoint.
     """
 
-    def __init__(self, place: Location, scratch: Path | None = None) -> None:
+    def __init__(self, place: Location, scratch: Path | None = None, time_left: Callable[[], float] = lambda: math.inf) -> None:
         self._place = place
         self._scratch = scratch
+        self._time_left = time_left
         self._directory: Path | None = None
         self.used = False
 
@@ -51,7 +54,7 @@ class SavedState:
         """The directory with the files, whose checksums are checked first. A remote one is downloaded once."""
         self.used = True
         if self._directory is None:
-            self._directory = _local(self._place, self._scratch)
+            self._directory = _local(self._place, self._scratch, self._time_left)
         return self._directory
 
     @property
@@ -76,7 +79,7 @@ class SavedState:
         return _read_tensors(data) if name == _TENSORS else pickle.loads(data)
 
 
-def _local(place: Location, scratch: Path | None) -> Path:
+def _local(place: Location, scratch: Path | None, time_left: Callable[[], float]) -> Path:
     """The directory of a checkpoint, after its checksums were checked."""
     if isinstance(place, Path):
         if not is_sound(place):
@@ -87,18 +90,20 @@ def _local(place: Location, scratch: Path | None) -> Path:
     directory = scratch / place.name
     try:
         if not directory.exists() and not uploads.take(place, directory):  # or the parent of two slices was downloaded
-            _download(place, directory)
+            _download(place, directory, time_left)
     except (OSError, ManyarmsError, ImportError):  # if it cannot be read, it is trained again
         raise DamagedCheckpoint(place.name) from None
     return directory
 
 
-def _download(place: RemotePath, directory: Path) -> None:
+def _download(place: RemotePath, directory: Path, time_left: Callable[[], float]) -> None:
     """Download a checkpoint. During a short outage, wait for the place, because training it again may cost hours."""
     for pause in _PAUSES:
         try:
             return download(place, directory)
         except PlaceUnreachable:
+            if pause >= time_left():  # the pull would end while it waits, and fail
+                raise
             time.sleep(pause)
     download(place, directory)
 

@@ -52,11 +52,11 @@ class RunningPull(dict[str, Any]):
         self.start = pull.start
         self.stop = pull.stop
         self.seed = seed
-        self.parent = SavedState(parent, staged.parent) if parent is not None else None
+        self.parent = SavedState(parent, staged.parent, lambda: self.time_left) if parent is not None else None
         self.curve: list[float] = []
         self.unsaved: str | None = None
         self.refused = 0  # bytes that did not fit
-        self._previous = SavedState(previous, staged.parent) if previous is not None else None
+        self._previous = SavedState(previous, staged.parent, lambda: self.time_left) if previous is not None else None
         self._staged = staged
         self._saved_as: str | None = None
         self._room = room
