@@ -37,6 +37,13 @@ def test_row_numbers_and_ids_that_give_the_target_away_are_leaks(columns):
     assert leaks_of(columns | {"x": NOISE}, number_target(np.arange(ROWS) // 10 * 2.5)) == [name]
 
 
+def test_row_numbers_are_tested_with_any_number_of_classes():
+    rows = 5_000
+    columns = {"row": np.arange(rows), "x": RNG.normal(size=rows)}
+    assert leaks_of(columns, class_target(np.arange(rows) // 100)) == ["row"]
+    assert leaks_of(columns, class_target(np.arange(rows) % 1_000)) == []
+
+
 def test_row_numbers_that_say_nothing_about_the_target_stay():
     shuffled = RNG.permutation(SORTED)
     assert leaks_of({"id": np.arange(ROWS), "x": NOISE}, class_target(shuffled)) == []

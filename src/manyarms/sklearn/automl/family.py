@@ -14,7 +14,10 @@ _FEWEST_EPOCHS = 20
 _TREES, _FEWEST_TREES = 100, 20  # of a forest; fewer if there are many classes
 _MANY_CLASSES = 100
 _LARGE = 4_000  # rows to train on
-_FOREST_BYTES = 500_000_000  # largest size of a forest
+_FOREST_BYTES, _FOREST_BYTES_OF_MANY = (
+    500_000_000,
+    200_000_000,
+)  # of a forest; with many classes, saving takes long
 _NODE_BYTES = 64  # size of a node of a tree, without its number for each class
 
 
@@ -73,7 +76,8 @@ class Task:
 
     def leaves(self, trees: int) -> int | None:
         """The largest number of leaves per tree with which a forest fits into memory; None if there is no need for a limit."""
-        nodes = _FOREST_BYTES // (trees * (_NODE_BYTES + 8 * self.classes))
+        most = _FOREST_BYTES_OF_MANY if self.classes > _MANY_CLASSES else _FOREST_BYTES
+        nodes = most // (trees * (_NODE_BYTES + 8 * self.classes))
         return None if 2 * self.rows <= nodes else max(8, nodes // 2)
 
     @property
